@@ -13,6 +13,9 @@ from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
+_TYPES = {"invoice_id": "str", "invoice_number": "str", "invoice_date": "datetime64[us]", "client_name": "str"}
+_TYPES |= dict.fromkeys(("settled_amount", "expected_amount", "gap_amount"), "float64")
+
 
 def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike) -> pd.DataFrame:
     """
@@ -68,12 +71,9 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
             continue
         expected, paid = round((row["amount"] - row["balance"]) * 100), round(settled.get(row["invoice_id"], 0.0))
         if expected != paid:
-            columns = {name: row.get(name) for name in ("invoice_id", "invoice_number", "invoice_date", "client_name")}
+            columns = {name: row.get(name) for name in [*_TYPES][:4]}
             money = {"settled_amount": paid, "expected_amount": expected, "gap_amount": expected - paid}
             gaps.append(columns | {name: each / 100 for name, each in money.items()})
     gaps.sort(key=lambda row: (-abs(row["gap_amount"] or 0.0), row["invoice_date"], row["invoice_id"]))
     frames.notes.finish()
-    names = [*("invoice_id", "invoice_number", "invoice_date", "client_name"), "settled_amount", "expected_amount"]
-    frame = pd.DataFrame(gaps, columns=[*names, "gap_amount"])
-    types = dict.fromkeys(("invoice_id", "invoice_number", "client_name"), "str") | {"invoice_date": "datetime64[us]"}
-    return frame.astype(types | dict.fromkeys(("settled_amount", "expected_amount", "gap_amount"), "float64"))
+    return pd.DataFrame(gaps, columns=[*_TYPES]).astype(_TYPES)

@@ -34,10 +34,20 @@ from billframes.errors import ParameterError
 
 PAYMENT_KINDS = ("cash", "credit", "write_off", "discount", "journal")
 _MATCHED_BY = ("link", "link, shared", "line", "number", "only", "amount", "oldest", "none", "unapplied")
-PAYMENT_COLUMNS = (
-    *("payment_date", "kind", *INVOICE, "customer", "amount", "fee_amount", "expense_amount", "tax_amount"),
-    *("matched_by", "reference", "account", "from_trust", "ledger_row"),
-)
+_DAY = "datetime64[us]"
+_TYPES: dict[str, Any] = {
+    "payment_date": _DAY,
+    "kind": pd.CategoricalDtype([*PAYMENT_KINDS]),
+    **dict.fromkeys((*INVOICE, "customer"), "str"),
+    **dict.fromkeys(("amount", "fee_amount", "expense_amount", "tax_amount"), float),
+    "matched_by": pd.CategoricalDtype([*_MATCHED_BY]),
+    "reference": "str",
+    "account": "str",
+    "from_trust": bool,
+    "ledger_row": "int64",
+}
+_TYPES["invoice_date"] = _DAY
+PAYMENT_COLUMNS = tuple(_TYPES)
 _LEAST_TAXED, _TAX_SHARE = 5, 0.005
 
 
@@ -222,15 +232,7 @@ def _frame(
     rows: Sequence[PaymentEvent], clients: ClientNames, ledger: pd.DataFrame, names: LedgerSettings
 ) -> pd.DataFrame:
     table = [_row(each, clients, names) for each in rows]
-    frame = pd.DataFrame(table, columns=list(PAYMENT_COLUMNS), dtype=object)
-    for name in (*INVOICE, "customer", "reference", "account"):
-        frame[name] = frame[name].astype("datetime64[us]" if name == "invoice_date" else "str")
-    for name in ("amount", "fee_amount", "expense_amount", "tax_amount"):
-        frame[name] = frame[name].astype(float)
-    frame["payment_date"] = frame["payment_date"].astype("datetime64[us]")
-    frame["kind"] = pd.Categorical(frame["kind"], PAYMENT_KINDS)
-    frame["matched_by"] = pd.Categorical(frame["matched_by"], _MATCHED_BY)
-    frame = frame.astype({"from_trust": bool, "ledger_row": "int64"})
+    frame = pd.DataFrame(table, columns=[*_TYPES], dtype=object).astype(_TYPES)
     about = ledger.attrs["ledger"]
     frame.attrs["payments"] = {name: about[name] for name in ("file", "start", "end")}
     return frame

@@ -18,8 +18,6 @@ from billframes.bulk.archive import DamagedWorkbookError
 from billframes.bulk.sheets import CellError, Workbook
 from billframes.errors import BillframesError, IncompleteDataWarning, LedgerError
 
-__all__ = ["Cells", "is_unsaved", "read_cells"]
-
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 # Lines in which separators are counted: titles and headings.
 _FIRST_LINES = 20
@@ -28,19 +26,10 @@ _FIRST_LINES = 20
 @dataclass(frozen=True, slots=True)
 class Cells:
     """
-    The rows of a report that have a value.
+    The rows of a report that have a value, by number: texts, numbers, dates and `CellError`; None is empty.
 
-    Parameters
-    ----------
-    file : str
-        The file's name.
-    rows : list of (int, list)
-        The number of each row, from 1, and its cells: text without spaces at its ends, numbers and dates of Excel,
-        `CellError`; None is empty.
-    padded : bool
-        Whether each row has a cell for each column, also for empty ones at its end.
-    merged : (int, str)
-        The last row with merged cells, and their places.
+    `padded` rows have a cell for each column, also for empty ones at their end. `merged` is the last row with merged
+    cells, and their places.
     """
 
     file: str
@@ -54,26 +43,12 @@ class Cells:
 
 
 def is_unsaved(cell: object) -> bool:
-    """Return whether a cell has a formula whose result was not saved."""
+    """Tell whether a cell has a formula without a saved result."""
     return isinstance(cell, CellError) and cell.shown.startswith("=")
 
 
 def read_cells(source: str | bytes | os.PathLike[str], max_bytes: int, max_cells: int) -> Cells:
-    """
-    Read a CSV file or the only sheet of an Excel file.
-
-    Raises
-    ------
-    LedgerError
-        It is neither, or has several sheets.
-    ParameterError
-        It can't be opened, or is beyond a limit.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        A CSV file is not UTF-8.
-    """
+    """Read a CSV file or the only sheet of an Excel file."""
     file = "The report" if isinstance(source, bytes) else Path(source).name
     with open_limited(source, max_bytes) as stream:
         beginning = stream.read(4)

@@ -12,8 +12,6 @@ import pandas as pd
 
 from billframes.ledger.writing import write_report
 
-__all__ = ["sandbox_reports"]
-
 _COMPANY = "The sandbox's firm"
 _DAY = dt.date(2026, 10, 31)
 _AGING = ("Date", "Transaction type", "Num", "Customer full name", "Due date", "Amount", "Open balance")

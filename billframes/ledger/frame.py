@@ -13,41 +13,28 @@ import pandas as pd
 from billframes.ledger.reports import ROW_KINDS, TYPES, Report
 from billframes.ledger.rows import Transaction
 
-__all__ = ["COLUMNS", "frame_of", "ledger_frame"]
-
-_TEXTS = (
-    "type",
-    "number",
-    "customer",
-    "invoice_number",
-    "item",
-    "account",
-    "split",
-    "class",
-    "location",
-    "currency",
-    "transaction_id",
-)
-COLUMNS = (
-    "row",
-    "kind",
-    "type",
-    "date",
-    "due_date",
-    "number",
-    "customer",
-    "amount",
-    "open_balance",
-    "invoice_number",
-    "item",
-    "account",
-    "split",
-    "class",
-    "location",
-    "currency",
-    "voided",
-    "transaction_id",
-)
+_DAY = "datetime64[us]"
+_TYPES: dict[str, Any] = {
+    "row": np.int64,
+    "kind": pd.CategoricalDtype([*ROW_KINDS]),
+    "type": "str",
+    "date": _DAY,
+    "due_date": _DAY,
+    "number": "str",
+    "customer": "str",
+    "amount": float,
+    "open_balance": float,
+    "invoice_number": "str",
+    "item": "str",
+    "account": "str",
+    "split": "str",
+    "class": "str",
+    "location": "str",
+    "currency": "str",
+    "voided": bool,
+    "transaction_id": "str",
+}
+COLUMNS = tuple(_TYPES)
 """The columns of a ledger frame."""
 
 _VOIDED = {"memo": re.compile("void", re.IGNORECASE), "status": re.compile("void|deleted", re.IGNORECASE)}
@@ -71,12 +58,7 @@ def ledger_frame(
 def frame_of(rows: list[dict[str, Any]], about: Mapping[str, Any], texts: tuple[str, ...] = ()) -> pd.DataFrame:
     """Make a ledger frame of rows, with the columns that they lack as missing."""
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *texts], dtype=object)
-    for name in (*_TEXTS, *texts):
-        frame[name] = frame[name].astype("str")
-    for name in ("date", "due_date"):
-        frame[name] = pd.to_datetime(frame[name]).astype("datetime64[us]")
-    frame = frame.astype({"row": np.int64, "amount": float, "open_balance": float, "voided": bool})
-    frame["kind"] = pd.Categorical(frame["kind"], ROW_KINDS)
+    frame = frame.astype(_TYPES | dict.fromkeys(texts, "str"))
     # As text, because pandas writes attrs into Parquet files as JSON.
     frame.attrs["ledger"] = {
         name: each.isoformat() if isinstance(each, dt.date) else each for name, each in about.items()

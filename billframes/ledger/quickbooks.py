@@ -14,8 +14,6 @@ from billframes.analysis.model.payment_split import spread
 from billframes.errors import LedgerError
 from billframes.ledger.frame import frame_of
 
-__all__ = ["ledger_from_quickbooks"]
-
 _KINDS = {"CreditMemo": "credit", "JournalEntry": "journal"}
 
 

@@ -26,8 +26,6 @@ from billframes.ledger.reports import BY_TITLE, HEADINGS, KINDS, NOT_READ, Repor
 from billframes.ledger.rows import Body, Transaction, is_stamp
 from billframes.ledger.values import ORDERS, STYLES, decimal_style, long_dates, possible_orders
 
-__all__ = ["read_ledger"]
-
 # The title is in the first rows, and the headings are in one of the first rows.
 _TITLE_ROWS, _HEADING_ROWS = 4, 20
 _DESKTOP = {"p. o. #", "aging"}

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BY_TITLE", "HEADINGS", "KINDS", "MONEY", "NOT_READ", "REPORTS", "ROW_KINDS", "TYPES", "Report"]
-
 MONEY = ("amount", "open_balance", "debit", "credit")
 """The columns that totals add up."""
 
@@ -18,30 +16,11 @@ MONEY = ("amount", "open_balance", "debit", "credit")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """
-    One report, and how it is laid out.
+    One report: its titles without " Report", and the columns by which its row of headings is known.
 
-    Parameters
-    ----------
-    kind : str
-        Its name in `read_ledger(kind=…)`.
-    titles : tuple of str
-        Its titles, without " Report".
-    needs : tuple of str
-        The columns by which its row of headings is known.
-    groups : {"age", "customer", "account", ""}
-        What its rows are grouped by; empty for a list.
-    totals : bool
-        Whether groups and the report have totals.
-    headings : mapping of str to str
-        Headings that mean another column than in other reports.
-    open_items : bool
-        Whether it lists everything that is open on a day, as `tie_out` needs.
-    history : bool
-        Whether it lists every invoice, also paid and voided ones.
-    payments_positive : bool
-        Whether payments are listed with the sign of invoices.
-    payments : str
-        How `payments` finds the invoice of a payment: "line", "group", "number" or, if it can't be found, "".
+    Its rows are in groups, or in a list (""). `headings` mean another column than in other reports. `open_items` lists
+    everything open on a day, `history` every invoice, also paid ones. `payments_positive` are listed with the
+    sign of invoices, and `payments` is how `payments()` finds their invoice.
     """
 
     kind: str

@@ -15,8 +15,6 @@ from billframes.ledger.cells import Cells, is_unsaved
 from billframes.ledger.reports import MONEY, Report
 from billframes.ledger.values import cents, is_date, read_date
 
-__all__ = ["Body", "Transaction", "is_stamp"]
-
 _STAMP = re.compile(
     r"((?P<basis>cash|accrual) basis)?\s*(?P<date>(mon|tues|wednes|thurs|fri|satur|sun)day, .*)", re.IGNORECASE
 )
@@ -56,24 +54,7 @@ def is_stamp(cells: list[Any]) -> re.Match[str] | None:
 
 
 class Body:
-    """
-    The rows below the headings.
-
-    Parameters
-    ----------
-    cells : Cells
-    report : Report
-    heading : int
-        The position of the row of headings.
-    places : mapping of str to int
-        The position of each column.
-    style : str
-        The sign of decimals.
-    order : str, optional
-        The order of day and month.
-    totals : {"require", "warn"}
-        What happens if a total is not the sum of its rows.
-    """
+    """The rows below the headings, which are at a position; `places` are those of the columns."""
 
     def __init__(
         self,

@@ -15,8 +15,6 @@ from typing import Any
 from billframes.errors import LedgerError
 from billframes.periods import MONTHS
 
-__all__ = ["ORDERS", "STYLES", "cents", "decimal_style", "is_date", "long_dates", "possible_orders", "read_date"]
-
 _SIGNS = "$£€"
 STYLES = {
     "point": re.compile(rf"-?\(?[{_SIGNS}]?-?\(?-?(\d{{1,3}}(,\d{{3}})+|\d+)\.\d\d\)?"),
@@ -35,14 +33,7 @@ _ONE_MONTH = re.compile(r"([A-Z][a-z]+) (\d{1,2})\s*[-–]\s*(\d{1,2}), (\d{4})"
 
 
 def decimal_style(texts: Iterable[str], file: str, asked: str | None) -> str:
-    """
-    Return "point" or "comma", whichever all amounts of a file fit.
-
-    Raises
-    ------
-    LedgerError
-        They fit neither, or not the one asked for.
-    """
+    """Return "point" or "comma", whichever all amounts of a file fit; refuse others than the one asked for."""
     # Rows with words in these columns are reported by their number.
     listed = [text for text in dict.fromkeys(texts) if re.search(r"\d", text)]
     for style, pattern in STYLES.items():
@@ -57,12 +48,7 @@ def decimal_style(texts: Iterable[str], file: str, asked: str | None) -> str:
 
 def cents(value: Any, style: str) -> int:
     """
-    Return an amount in cents.
-
-    Raises
-    ------
-    ValueError
-        It is not an amount with at most two decimals.
+    Return an amount in cents; raise `ValueError` for other cells, and for more than two decimals.
 
     Examples
     --------
@@ -104,14 +90,7 @@ def possible_orders(values: Iterable[Any]) -> list[str] | None:
 
 
 def read_date(value: Any, order: str | None) -> dt.date:
-    """
-    Return a cell as a date.
-
-    Raises
-    ------
-    ValueError
-        There is no such day.
-    """
+    """Return a cell as a date; raise `ValueError` if there is no such day."""
     if isinstance(value, dt.date):
         return value
     if found := _SHORT.fullmatch(value):
@@ -126,12 +105,7 @@ def read_date(value: Any, order: str | None) -> dt.date:
 
 def long_dates(text: str) -> tuple[dt.date, dt.date, str | None] | None:
     """
-    Read the first and last day that a report's title names, and the order in which it writes a date.
-
-    Returns
-    -------
-    (date, date, str or None) or None
-        The order is None if the title has no day. None if it has no date.
+    Return the first and last day that a report's title names, and the order of a date in it; None without a date.
 
     Examples
     --------

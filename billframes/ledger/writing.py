@@ -8,8 +8,6 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["write_report"]
-
 _STAMP = "Monday, November 02, 2026 09:30 AM GMT-05:00"
 
 
@@ -24,20 +22,9 @@ def write_report(
     basis: str = "",
 ) -> bytes:
     r"""
-    Return a report as a CSV file.
+    Return a report as a CSV file, with rows by group; the group "" has no heading.
 
-    Parameters
-    ----------
-    title, period : str
-        The title, and its line of dates, such as "As of Oct 31, 2026".
-    headings : sequence of str
-        The headings of a row's cells.
-    groups : mapping of str to rows
-        The rows of each group; the group "" has no heading. A cell is a text, a date, None, or an amount in cents.
-    summed : sequence of str
-        The headings of amounts.
-    company : str
-    basis : {"", "Cash Basis", "Accrual Basis"}
+    A cell is a text, a date, None, or an amount in cents. `period` is a line such as "As of Oct 31, 2026".
 
     Examples
     --------

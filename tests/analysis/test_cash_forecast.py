@@ -363,6 +363,7 @@ def test_a_day_long_after_the_load_lacks_work_and_invoices(frames):
         entries.attrs["load"] = load | {"time": f"{day - pd.Timedelta(days=days):%Y-%m-%d}T12:00:00+00:00"}
         rows = run(frames, time_entries=entries, horizons=(8,))
         assert [each["rule"] for each in rows.attrs["notes"]] == ["after_load"] * (days == 8)
+    assert run(frames, time_entries=None, horizons=(8,))["cash_amount"].isna().all()
 
 
 def test_the_record_needs_receipts(frames):

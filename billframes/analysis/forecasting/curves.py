@@ -5,20 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "AGES",
-    "WORK_AGES",
-    "Floats",
-    "Ints",
-    "add_by",
-    "billing_shares",
-    "cash_shares",
-    "hazards_of_falls",
-    "hazards_of_today",
-    "non_decreasing",
-    "speeds",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

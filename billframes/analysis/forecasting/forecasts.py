@@ -25,8 +25,6 @@ from billframes.analysis.forecasting.curves import (
 from billframes.analysis.forecasting.history import History, Known
 from billframes.analysis.forecasting.ranges import pace_error
 
-__all__ = ["ALWAYS", "FEWEST_INVOICES", "FEWEST_WEEKS", "Forecast", "Past", "Span", "forecast", "past_forecasts"]
-
 Span = tuple[float, float]
 """The weeks from which and to which cash counts, from the end of the week of the forecast on."""
 

@@ -8,8 +8,6 @@ from typing import Any
 from billframes.analysis.declare.metrics import Measure, sum_measure
 from billframes.analysis.declare.spec import BookArgument
 
-__all__ = ["OF_BOOK", "RANGE"]
-
 
 def _day(book: Any, period: Any) -> Any:
     return book.loaded_on("invoices") or period.end

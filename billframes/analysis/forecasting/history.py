@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from billframes.analysis.forecasting.curves import AGES, WORK_AGES, Floats, Ints, add_by
 
-__all__ = ["Drafts", "Falls", "History", "Known", "Work"]
-
 
 @dataclass(frozen=True)
 class Falls:

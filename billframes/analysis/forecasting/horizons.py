@@ -15,8 +15,6 @@ from billframes.analysis.forecasting.forecasts import Span
 from billframes.errors import ParameterError
 from billframes.periods import MONTHS
 
-__all__ = ["Horizon", "Horizons", "read_horizons"]
-
 Horizons = Sequence[int] | Literal["weeks", "months"]
 
 _WEEKS, _MONTHS, _LONGEST = 13, 6, 52

@@ -28,8 +28,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike
 
-__all__ = ["Checked", "Prepared", "prepare", "read_level"]
-
 _FEW_INVOICES, _SHORT = 100, 8
 _CHECKED_WEEKS, _LEAST_RECORD = 13, 13
 _OLD, _OLDEST, _YEAR = 26, 104, 52

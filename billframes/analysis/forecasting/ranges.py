@@ -9,8 +9,6 @@ import numpy as np
 
 from billframes.analysis.forecasting.curves import Floats
 
-__all__ = ["FIRST_WIDENING", "limits", "normal", "pace_error", "widening"]
-
 FIRST_WIDENING = 2.0
 """How much wider a range is, as a factor of its variance, before any forecast could be checked."""
 _WEIGHT, _MOST = 4.0, 12.0

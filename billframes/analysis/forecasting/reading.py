@@ -26,8 +26,6 @@ from billframes.analysis.rules.forecasts import GAPS, OVERPAID
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.periods import DateLike
 
-__all__ = ["Given", "read_history", "read_invoices"]
-
 C = nw.col
 
 Days = npt.NDArray[np.datetime64]

@@ -15,8 +15,6 @@ from billframes.analysis.forecasting.preparing import Prepared
 from billframes.analysis.forecasting.ranges import limits, normal
 from billframes.analysis.frames.expressions import midnight
 
-__all__ = ["MONEY", "WORK_TO_COME", "of_clients", "of_firm", "of_invoices", "schema"]
-
 WORK_TO_COME = "Work not done yet"
 """The client's name in the last row by client: no client is known for it."""
 

@@ -63,14 +63,9 @@ def plain_number(number: str | None) -> str:
 
 class ClientNames:
     """
-    The clients of the billing system, and the customers of the books that are them.
+    The clients of the billing system (id, name and reference), and the customers of the books that are them.
 
-    Parameters
-    ----------
-    clients : iterable of (str, str, str)
-        The id, name and reference of each client; None is missing.
-    customers : mapping of str to str
-        The id or reference of the client by the name of a customer, from the firm's settings.
+    The settings have the id or reference of the client by the name of a customer.
 
     Examples
     --------

@@ -34,12 +34,7 @@ def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
 
 class InvoiceParts:
     """
-    The parts of one invoice in cents, and what of them is still open.
-
-    Parameters
-    ----------
-    tax, expenses, fees : int
-        All are at least 0, or a credit has all of its amount as fees.
+    The parts of one invoice in cents, and what of them is still open. A credit has all of its amount as fees.
 
     Examples
     --------
@@ -56,15 +51,7 @@ class InvoiceParts:
         self.left = tax + expenses + fees
 
     def take(self, amount: int, order: PaymentOrder) -> tuple[dict[str, int], int]:
-        """
-        Take an amount from what is open, or put a negative amount back.
-
-        Returns
-        -------
-        parts : dict of str to int
-        rest : int
-            What was more than is open, or more than was taken before.
-        """
+        """Take an amount from what is open, or put a negative one back; return its parts, and what was too much."""
         room = self.open if amount > 0 else {name: self._whole[name] - self.open[name] for name in PARTS}
         whole = sum(room.values())
         applied = min(abs(amount), whole)

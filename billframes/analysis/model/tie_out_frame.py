@@ -17,34 +17,35 @@ TOTALS = ("balance", "ledger_balance", "difference_amount")
 
 def tie_out_frame(rows: Sequence[TieOutRow]) -> pd.DataFrame:
     """Return the frame of the rows, in dollars."""
-    cells: dict[str, list[Any]] = {
-        "invoice_number": [row.ours.get("invoice_number") or row.theirs.get("number") for row in rows],
-        "invoice_id": [row.ours.get("invoice_id") for row in rows],
-        "client_id": [row.ours.get("client_id") or (row.client or (None,))[0] for row in rows],
-        "client_name": [row.ours.get("client_name") or (row.client or (None, None))[1] for row in rows],
-        "customer": [row.theirs.get("customer") for row in rows],
-        "invoice_date": [row.ours.get("invoice_date") for row in rows],
-        "ledger_date": [row.theirs.get("date") for row in rows],
-        "invoice_state": [row.ours.get("invoice_state") for row in rows],
-        "reason": [row.reason for row in rows],
-        "matched_by": [row.matched_by for row in rows],
-    }
-    frame = pd.DataFrame({name: pd.Series(values, dtype=_DTYPES.get(name, "str")) for name, values in cells.items()})
-    amounts = ("amount", "ledger_amount", "balance", "ledger_balance", "difference", "billed", "settled")
-    for name, attribute in zip(_MONEY, amounts, strict=True):
-        values = [getattr(row, attribute) for row in rows]
-        frame[name] = pd.Series([None if each is None else each / 100 for each in values], dtype=float)
-    frame["also"] = pd.Series([", ".join(row.also) or None for row in rows], dtype="str")
-    frame["group"] = pd.Series([row.group for row in rows], dtype="Int64")
-    frame["ledger_rows"] = pd.Series([row.theirs.get("row") for row in rows], dtype="Int64")
-    return frame
+    return pd.DataFrame([_cells(row) for row in rows], columns=[*_TYPES], dtype=object).astype(_TYPES)
 
 
-_DTYPES: dict[str, Any] = {
-    "invoice_date": "datetime64[us]",
-    "ledger_date": "datetime64[us]",
+def _cells(row: TieOutRow) -> tuple[Any, ...]:
+    """Return the values of a row's columns."""
+    ours, theirs = row.ours.get, row.theirs.get
+    client_id, client_name = row.client or (None, None)
+    money = (row.amount, row.ledger_amount, row.balance, row.ledger_balance, row.difference, row.billed, row.settled)
+    return (
+        *(ours("invoice_number") or theirs("number"), ours("invoice_id"), ours("client_id") or client_id),
+        *(ours("client_name") or client_name, theirs("customer"), ours("invoice_date"), theirs("date")),
+        *(ours("invoice_state"), row.reason, row.matched_by),
+        *(None if each is None else each / 100 for each in money),
+        *(", ".join(row.also) or None, row.group, theirs("row")),
+    )
+
+
+_DAY = "datetime64[us]"
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("invoice_number", "invoice_id", "client_id", "client_name", "customer"), "str"),
+    "invoice_date": _DAY,
+    "ledger_date": _DAY,
+    "invoice_state": "str",
     "reason": pd.CategoricalDtype([*REASONS], ordered=True),
     "matched_by": pd.CategoricalDtype([*MATCHED_BY]),
+    **dict.fromkeys(_MONEY, float),
+    "also": "str",
+    "group": "Int64",
+    "ledger_rows": "Int64",
 }
 
 

@@ -163,7 +163,8 @@ def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
 
 def note_later_day(frames: Frames, day: dt.date, settings: FirmSettings, most: dt.timedelta = A_MONTH) -> None:
     """Note a `day` long after a load: the frame lacks the work and the invoices since the load."""
-    local = load_day(frames.natives["time_entries"], settings.time_zone)
+    loaded = frames.passed("time_entries", "invoices")
+    local = load_day(next(iter(loaded.values())), settings.time_zone)
     if local is not None and day - local > most and not frames.is_inner:
         frames.notes.add(LATER_DAY, (day - local).days, day=day, loaded=local)
 
