@@ -119,16 +119,7 @@ def aging(
     day = read_date(as_of, "as_of")
     check_choice(basis, "basis", ("due_date", "invoice_date"))
     limits = bucket_limits(buckets, basis)
-    frames = Frames.of(
-        "aging",
-        invoices=invoices,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("aging", locals())
     grouping = invoice_grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on(frames, ("invoices",), day, of_invoices)

@@ -6,7 +6,6 @@ the work done in it, or the work done in a period with the fees that it was bill
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import narwhals.stable.v2 as nw
@@ -45,15 +44,6 @@ _COST = (
     Sum("unbilled_amount", "unbilled_amount", hides="_hidden"),
 )
 _SUMS = ("billed_amount", "fixed_fee_amount", *(each.name for each in _COST))
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The arguments, checked."""
-
-    basis: Literal["invoice_date", "work_date"]
-    period: Period
-    grouping: Grouping
 
 
 def profitability(
@@ -140,28 +130,18 @@ def profitability(
     frames = Frames.of("profitability", locals())
     period = frames.period(start, end, settings)
     note_billable_only(frames, "cost is too low, and profit and margin are too high")
-    options = _Options(basis, period, Grouping.of(by, frames, settings))
-    totals = options.grouping.combine([_fees(frames, options), _cost(frames, options)], _SUMS)
-    result = options.grouping.finish(totals, ANALYSIS.measure_names, named=True)
+    grouping = Grouping.of(by, frames, settings)
+    every = frozenset(MATTER_TYPES)
+    work = BilledWork(grouping=grouping, periods=[period], basis=basis, typed=True, matter_types=every)
+    fees = add_up(FACT.rows(frames, work), FEES, grouping, _SUMS[:2])
+    totals = grouping.combine([fees, _cost(frames, grouping, period)], _SUMS)
+    result = grouping.finish(totals, ANALYSIS.measure_names, named=True)
     return frames.to_native(result, time_entries, period, settings)
 
 
-def _fees(frames: Frames, options: _Options) -> Frame:
-    """Add up the fees of matters of every type by the keys of the work and of the fixed fees."""
-    work = BilledWork(
-        grouping=options.grouping,
-        periods=[options.period],
-        basis=options.basis,
-        typed=True,
-        matter_types=frozenset(MATTER_TYPES),
-    )
-    return add_up(FACT.rows(frames, work), FEES, options.grouping, ("billed_amount", "fixed_fee_amount"))
-
-
-def _cost(frames: Frames, options: _Options) -> Frame:
-    grouping = options.grouping
+def _cost(frames: Frames, grouping: Grouping, period: Period) -> Frame:
     columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *grouping.row_columns)
-    dated = in_period(frames.select("time_entries", columns), "date", options.period)
+    dated = in_period(frames.select("time_entries", columns), "date", period)
     rows = value_at_rates(grouping.with_periods(dated, "date"), grouping.settings.cost_rates)
     unrated = C("_unrated") > 0
     billable = C("billing_type") == "billable"

@@ -130,7 +130,7 @@ def utilization(
     1       Ben          0.0           0.0           176.0         0.00
     """
     check_choice(roster, "roster", ("timekeepers", "active"))
-    frames = Frames.of("utilization", time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = Frames.of("utilization", locals())
     first, last = frames.bounded_period(start, end, settings)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     grouping = Grouping.of(by, frames, settings)

@@ -114,16 +114,7 @@ def wip(
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
     day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), read_matter_types(matter_types)
-    frames = Frames.of(
-        "wip",
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("wip", locals())
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
     need_open_on(frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on(frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
