@@ -19,7 +19,7 @@ from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_absent_items
+from billframes.analysis.model.missing_work import note_absent_items, note_partial_frames
 from billframes.analysis.model.overdue_balances import (
     bucket_limits,
     invoice_grouping,
@@ -128,6 +128,8 @@ def aging(
     if itemized:
         _check_items(frames, by)
         need_work_on_invoices(frames, Period(None, day))
+        if not frames.is_inner:
+            note_partial_frames(frames, "balances are divided among too few matters and people", settings)
     note_joined_matters(frames, grouping)
     note_later_balances(frames, day, grouping.settings)
     return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)

@@ -24,7 +24,7 @@ from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
-from billframes.analysis.model.missing_work import note_absent_items, note_missing_work
+from billframes.analysis.model.missing_work import note_absent_items, note_late_start, note_missing_work
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
@@ -141,6 +141,9 @@ def reconcile(
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(C(*_SUMS, "_rows", "matter_count").sum())
     note_absent_items(frames)
+    if "date" in column_names(frames["time_entries"]):
+        dated = (frames["time_entries"], "date"), (frames["invoices"], "invoice_date")
+        note_late_start(frames, *dated, period.start, "amounts can wrongly look unexplained")
     _note(totals, selected, period, settings, frames)
     counted = in_period(selected, "invoice_date", period).join(totals, on="invoice_id", how="left")
     rows = _with_tax(counted.with_columns(C(*_SUMS, "matter_count").fill_null(0.0)), settings)

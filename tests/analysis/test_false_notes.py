@@ -11,6 +11,7 @@ import dataclasses
 import datetime as dt
 import functools
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -75,7 +76,16 @@ def invoices(**columns: Callable[[dict[str, Any]], Any]) -> Callable[[Tables], T
     return lambda firm: change(firm, "invoices", **columns)
 
 
+TWELVE = functools.cache(functools.partial(make_firm, taxes=(0.0,) * 12))
 VAT = FirmSettings(taxes=[{"name": "VAT", "rate": 0.19}])
+
+
+def with_billed(firm: Tables) -> Tables:
+    return change(firm, "time_entries", billed=lambda row: bool(row["invoice_id"]))
+
+
+def of_invoices(firm: Mapping[str, Any]) -> Any:
+    return analysis.reconcile(**{name: firm[name] for name in MONEY}, start="2026-01-01", end="2026-10-31")
 
 
 def swapped(day: dt.date) -> dt.date:
@@ -243,6 +253,54 @@ MISTAKES = {
         CALLS["overdue invoices"],
         "936 time entries name an invoice that is not among those passed; they are on older invoices that may be",
     ),
+    "only billed time": Mistake(
+        lambda firm: keep(with_billed(firm), "time_entries", lambda row: row["billed"]),
+        CALLS["wip"],
+        "All 456 time entries passed are billed, though 1 matter is internal. If other time was removed, work in",
+    ),
+    "no non-billable time": Mistake(
+        lambda _firm: keep(
+            make_firm(kind="fixedFee"), "time_entries", lambda row: row["billing_type"] != "nonBillable"
+        ),
+        CALLS["missing time"],
+        "All 456 time entries passed are billable or under fixed fees, though 1 matter is internal",
+    ),
+    "time for one client": Mistake(
+        lambda _firm: keep(TWELVE(), "time_entries", lambda row: row["client_id"] == "c3"),
+        CALLS["utilization"],
+        "All 228 time entries passed are for one client, though 12 matters are for other clients",
+    ),
+    **{
+        f"{name} of time up to August": Mistake(
+            lambda _firm: keep(TWELVE(), "time_entries", lambda row: row["date"] < dt.date(2026, 9, 1)), call, note
+        )
+        for name, call, note in (
+            ("hours of October", CALLS["utilization"], "Nobody recorded time in 2026-10, so 176 available hours"),
+            ("work in progress", CALLS["wip"], "time entries end on 2026-08-28, but 24 invoices are dated more than"),
+        )
+    },
+    **{
+        f"{name} of later time": Mistake(
+            lambda _firm, first=first: keep(TWELVE(), "time_entries", lambda row: row["date"] >= first), call, note
+        )
+        for name, first, call, note in (
+            ("hours of July", dt.date(2026, 9, 1), hours(end="2026-07-31"), "Nobody recorded time in 2026-05, 2026-06"),
+            ("leverage", dt.date(2026, 9, 1), CALLS["leverage"], "leverage: time entries begin on 2026-09-02, but 13"),
+            (
+                "receivables",
+                dt.date(2026, 9, 1),
+                CALLS["aging by responsible"],
+                "aging: the invoices bill 387,455.88, ",
+            ),
+            ("invoices", dt.date(2026, 1, 1), of_invoices, "reconcile: the earliest of the time entries passed is of"),
+            (
+                "fees by work",
+                dt.date(2026, 1, 1),
+                CALLS["realization by work date"],
+                "so the fees of invoices with older",
+            ),
+        )
+    },
     "receivables of one year": Mistake(of_year, balances(), "invoices begin on 2026-01-05, but the lowest number of"),
 }
 
@@ -323,13 +381,21 @@ def test_a_column_that_is_not_used_is_not_checked():
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_an_empty_id_of_an_invoice_stands_for_no_invoice(engine):
-    firm = make_firm()
-    tables = change(firm, "time_entries", invoice_id=lambda row: row["invoice_id"] or "")
-    expected = CALLS["wip"](on(firm, ENGINES[engine]))
-    frames = on(tables, ENGINES[engine])
-    assert notes_of(CALLS["wip"], frames) == []
-    assert_same_rows(rows_of(CALLS["wip"](frames)), rows_of(expected))
+def test_an_empty_id_stands_for_no_id(engine):
+    firm = keep(make_firm(), "fixed_fees", lambda _row: False)
+    ids = {"time_entries": ("invoice_id", "user_id"), "matters": ("practice_area_id", "responsible_id")}
+    missing, empty = firm, firm
+    for name, columns in ids.items():
+        for column in columns:
+            missing = change(missing, name, **{column: lambda row, c=column: row[c] if row[c] != "u1" else None})
+    for name, columns in ids.items():
+        for column in columns:
+            empty = change(empty, name, **{column: lambda row, c=column: row[c] if row[c] not in (None, "u1") else ""})
+    call = functools.partial(analysis.wip, by=["user", "responsible", "practice_area"], as_of="2026-10-31")
+    frames = [on({name: each[name] for name in (*MONEY, "matters")}, ENGINES[engine]) for each in (missing, empty)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same_rows(*(rows_of(call(**each)) for each in frames))
 
 
 def test_a_part_of_the_invoices_that_is_enough_gives_no_note():

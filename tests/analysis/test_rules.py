@@ -487,13 +487,14 @@ MISTAKES |= {
         "other_sign": "balances with the other sign",
         "negative_invoices": "amounts with the other sign",
         "joined_matters": "a responsible lawyer joined by hand",
-        "all_billable": "only billable time",
+        "filtered_time": "only billable time",
         "empty_months": "a month without entries",
         "no_users": "no users",
         "days_outside": "hours after the end",
         "later_joiners": "a lawyer who joined in September",
         "cut_frames": "receivables of one year",
         "net_invoices": "net invoices beside a tax",
+        "ended_time": "work in progress of time up to August",
         "cut_dates": "dates cut to months",
     }.items()
 }

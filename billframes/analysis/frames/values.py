@@ -47,7 +47,11 @@ _SEVERAL = 10
 _ENDS = 500
 _UNKNOWN_INVOICE = "billed, but without invoice_id"
 # An empty text stands for no id, as in a file or after `fillna("")`.
-_EMPTY_ID = (C("invoice_id").cast(nw.String) == "").fill_null(False)
+_OF_ITEMS = ("invoice_id", "fixed_fee_id", "matter_id", "user_id", "client_id")
+_MAY_BE_EMPTY = dict.fromkeys(ITEMS, _OF_ITEMS) | {
+    "invoices": ("client_id", "matter_id"),
+    "matters": ("practice_area_id", "responsible_id", "client_id"),
+}
 _BILLED_WITHOUT_ID = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 _CORRECT = "Correct these records in the billing system."
 _MISSING_NUMBERS = Rule(
@@ -150,9 +154,9 @@ class _FrameChecks:
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id, notes)
         frame = self._without_implausible(frame, counts, findings)
-        if counts.get("empty invoice_id"):
-            known = nw.when(~_EMPTY_ID).then(C("invoice_id").cast(nw.String))
-            frame = frame.with_columns(invoice_id=known)
+        empty = [check.partition(" ")[2] for check, count in counts.items() if count and check.startswith("empty ")]
+        known = {column: nw.when(~_is_empty(column)).then(C(column).cast(nw.String)) for column in empty}
+        frame = frame.with_columns(**known) if known else frame
         for check, count in counts.items():
             kind, _, column = check.partition(" ")
             if count and kind == "undeclared":
@@ -200,8 +204,9 @@ def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[st
     counts = {
         f"implausible {check}": count for check, count in implausible_counts(RULES.get(name, ()), frame, schema).items()
     }
-    if name in ITEMS and _may_have_empty_ids(frame, schema.get("invoice_id")):
-        counts["empty invoice_id"] = count_if(_EMPTY_ID)
+    for column in _MAY_BE_EMPTY.get(name, ()):
+        if column != IDS[name] and _may_have_empty_ids(frame, column, schema.get(column)):
+            counts[f"empty {column}"] = count_if(_is_empty(column))
     dates = {each: (DATE_OF[each],) for each in (*ITEMS, "invoices")}
     for kind, columns in (("undated", dates), ("missing", REQUIRED_NUMBERS)):
         for column in columns.get(name, ()):
@@ -245,13 +250,17 @@ def _may_be_missing(frame: Frame, column: str, kind: str, dtype: Any) -> bool:
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
 
 
-def _may_have_empty_ids(frame: Frame, dtype: Any) -> bool:
-    """Tell whether ids of invoices can be empty texts: in memory, some of the first or last ones then are."""
+def _is_empty(column: str) -> nw.Expr:
+    return (C(column).cast(nw.String) == "").fill_null(False)
+
+
+def _may_have_empty_ids(frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether ids can be empty texts: in memory, some of the first or last ones then are."""
     if dtype is None or not is_text(dtype):
         return False
     if not isinstance(frame, nw.DataFrame):
         return True
-    ids = frame.get_column("invoice_id")
+    ids = frame.get_column(column)
     # A comparison with pandas' missing value is neither true nor false.
     return any(
         isinstance(each, str) and not each for part in (ids.head(_ENDS), ids.tail(_ENDS)) for each in part.to_list()

@@ -46,6 +46,7 @@ from billframes.analysis.model.missing_work import (
     count_work_not_passed,
     note_absent_items,
     note_details_not_in_all,
+    note_late_start,
     note_unknown_invoices,
     note_work_not_passed,
     with_contingent,
@@ -65,6 +66,9 @@ def _rows(frames: Frames, of: BilledWork) -> Frame:
         need_work_on_invoices(frames, period, dated=of.basis)
     if of.basis == "work_date":
         note_empty_months(frames, of.periods[0], "the figures lack the work of these days")
+        dated = (frames["time_entries"], "date"), (frames["invoices"], "invoice_date")
+        so = "the fees of invoices with older work are divided among too few entries"
+        note_late_start(frames, *dated, of.periods[0].start, so)
     note_absent_items(frames)
     work, invoices = allocated_work(frames, of)
     _note(frames, work, with_contingent(invoices, frames), of)

@@ -33,6 +33,7 @@ from billframes.analysis.model.missing_work import (
     note_missing_old_work,
     unknown_state_reasons,
 )
+from billframes.analysis.model.recorded_time import note_filtered_time
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED, note_no_worth
 from billframes.analysis.rules.invoices import ABSENT_WORK, NO_PREBILLS, UNKNOWN_INVOICE
@@ -238,6 +239,7 @@ def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
         note_missing_old_work(frames, invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
         note_inner_merge(frames)
+        note_filtered_time(frames, "work in progress is too low", ("billed",))
     # `stale` asks for every type, to show work on contingency apart.
     types = None if frames.is_inner else options.matter_types
     if types is None or UNKNOWN not in types:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -21,10 +21,10 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.capacity import available_hours
 from billframes.analysis.rules.loads import has_removed_rows
 from billframes.analysis.rules.people import (
-    ALL_BILLABLE,
     CUT_DATES,
     DAYS_OUTSIDE,
     EMPTY_MONTHS,
+    FILTERED_TIME,
     LATER_JOINERS,
     NO_USERS,
 )
@@ -37,11 +37,16 @@ C = nw.col
 
 # People can have no entry in their first days; with fewer entries, all of them may be billable.
 _DAYS, _MANY = dt.timedelta(days=14), 50
+# A new firm can have work for one client, and a few matters for others.
+_CLIENTS = 10
+_KINDS = ("billable", "billable or under fixed fees", "billed", "for one client")
 
 
 def note_empty_months(frames: Frames, period: Period, consequence: str, settings: FirmSettings | None = None) -> None:
     """
     Note calendar months of the period in which nobody recorded time, after the first month with entries.
+
+    Of many entries that all begin after the period, all months are noted.
 
     Frames that remember their load are complete, so they give no note.
 
@@ -61,36 +66,59 @@ def note_empty_months(frames: Frames, period: Period, consequence: str, settings
         return
     first, last = period.start, period.end
     months = [month for month in months_between(first, last) if month >= first and month_end(month) <= last]
-    if load_info(frames.natives["time_entries"]) is not None or not months or month_end(first) >= last:
+    if load_info(frames.natives["time_entries"]) is not None or not months:
         return
     rows = frames.select("time_entries", ("date",), lazily=True)
     number = C("date").dt.year().cast(nw.Int64) * 100 + C("date").dt.month().cast(nw.Int64)
     there = to_dicts(collect(in_period(rows, "date", period).select(_month=number).unique()))
     recorded = {row["_month"] for row in there if row["_month"] is not None}
-    begin = as_day(collect_values((rows, {"begin": C("date").min()}))["begin"])
-    later = [month for month in months if begin and month > begin]
+    found = collect_values((rows, {"begin": C("date").min(), "rows": nw.len()}))
+    begin = as_day(found["begin"])
+    later = [month for month in months if begin and (month > begin or begin > last)]
     empty = [month for month in later if month.year * 100 + month.month not in recorded]
-    if empty and recorded:
+    if empty and (recorded or found["rows"] >= _MANY):
         hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
         names = join_names([f"{month:%Y-%m}" for month in empty])
         so = consequence.format(hours=f"{hours:,.0f}")
         frames.notes.add(EMPTY_MONTHS, len(empty), "time_entries", months=names, consequence=so)
 
 
-def note_billable_only(frames: Frames, consequence: str) -> None:
-    """Note that all entries of a frame without memory are billable, but matters are internal or of fixed fees."""
+def note_filtered_time(frames: Frames, consequence: str, kinds: Collection[str] = _KINDS) -> None:
+    """
+    Note that all entries of a frame without memory are of one kind, though the firm has matters with other time.
+
+    Time on internal matters is neither billable nor billed. `kinds` are those that make the analysis wrong.
+    """
     matters = frames.get("matters")
     loaded = load_info(frames.natives["time_entries"]) is not None
     if matters is None or loaded or "matter_type" not in column_names(matters):
         return
-    kinds = frames.select("matters", ("matter_type",))
-    entries = frames.select("time_entries", ("billing_type",), lazily=True)
-    billable = count_if(C("billing_type") == "billable")
-    of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
-    counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
-    if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
-        about = {"others": int(counts["others"]), "consequence": consequence}
-        frames.notes.add(ALL_BILLABLE, counts["rows"], "time_entries", **about)
+    entries = frames.select("time_entries", ("billing_type",), ("billed", "client_id"), lazily=True)
+    listed = frames.select("matters", ("matter_type",), ("client_id",))
+    there, type_ = column_names(entries), C("billing_type")
+    of_time = {"billable": count_if(type_ == "billable"), "fixed": count_if(type_ == "fixedFee"), "rows": nw.len()}
+    of_time |= {"billed": count_if(C("billed").cast(nw.Boolean))} if "billed" in there else {}
+    of_matters = {name: count_if(C("matter_type") == name) for name in ("internal", "fixedFee")}
+    if "client_id" in there and "client_id" in column_names(listed):
+        of_time |= {"first": C("client_id").min(), "last": C("client_id").max()}
+    found = collect_values((entries, of_time), (listed, of_matters))
+    rows, internal = found["rows"], int(found["internal"])
+    if rows < _MANY:
+        return
+    all_matters = internal + int(found["fixedFee"])
+    seen = [
+        ("billed", found.get("billed") == rows, internal, "internal"),
+        ("billable", found["billable"] == rows, all_matters, "internal or of fixed fees"),
+        ("billable or under fixed fees", found["billable"] + found["fixed"] == rows, internal, "internal"),
+    ]
+    if found.get("first") is not None and found["first"] == found["last"]:
+        others = collect_counts((listed, {"others": count_if(C("client_id") != found["first"])}))["others"]
+        seen.insert(0, ("for one client", others >= _CLIENTS, int(others), "for other clients"))
+    for kind, is_so, others, types in seen:
+        if is_so and others and kind in kinds:
+            about = {"kind": kind, "others": others, "types": types, "consequence": consequence}
+            frames.notes.add(FILTERED_TIME, rows, "time_entries", **about)
+            return
 
 
 def note_cut_dates(frames: Frames, consequence: str) -> None:

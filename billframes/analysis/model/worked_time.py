@@ -18,7 +18,7 @@ from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.capacity import DateRange, available_hours, prorated_targets, split_dates
 from billframes.analysis.model.grouping import Grouping, sum_by_type
 from billframes.analysis.model.keys import UNKNOWN
-from billframes.analysis.model.recorded_time import RecordedTime, note_billable_only
+from billframes.analysis.model.recorded_time import RecordedTime, note_filtered_time
 from billframes.analysis.rules.people import FEW_PEOPLE, MINUTES, OTHER_PEOPLE, UNKNOWN_TYPE
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
@@ -116,7 +116,6 @@ def _note(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
         "unknown": value_if(C("_type") == UNKNOWN, "_rows").sum(),
         "hours": C("total_hours").sum(),
         "people": C("user_id").n_unique(),
-        "not_billable": C("_rows").sum() - C("_rows_billable_hours").sum(),
     }
     queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(work, of_work)]
     if listed is not None and grouping.capacity_known and not options.active_only:
@@ -127,8 +126,8 @@ def _note(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
     notes, people = grouping.notes, int(counts["people"])
     words = {"one": "time entry", "several": "time entries", "counted": "counted as client work"}
     notes.add(UNKNOWN_TYPE, counts["unknown"], **words)
-    if not counts["not_billable"]:
-        note_billable_only(options.recorded.frames, "total hours, client hours and ratios are too low")
+    if grouping.capacity_known:
+        note_filtered_time(options.recorded.frames, "total hours, client hours and ratios are too low")
     if counts["hours"] > 24.0 * days * people:
         notes.add(MINUTES, counts["hours"], "time_entries", people=people, days=days)
     # In the first days of a month, few people have any entries yet.

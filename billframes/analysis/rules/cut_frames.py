@@ -47,6 +47,17 @@ _CUT_FRAMES = Rule(
 )
 
 
+# Small firms pause for a month, and send their last invoices in its first days.
+_FOUR_WEEKS, _TWO_WEEKS = dt.timedelta(days=28), dt.timedelta(days=14)
+_ENDED_TIME = Rule(
+    name="ended_time",
+    seen="{subject}: time entries end on {last}, but {n} invoices are dated more than two weeks later. Later time may "
+    "be missing, and is not counted.",
+    remedy="Pass all time entries up to the day.",
+    unit="invoices",
+)
+
+
 def note_cut_frames(
     frames: Frames,
     day: dt.date | None,
@@ -65,7 +76,12 @@ def note_cut_frames(
     columns = {name: DATE_OF[name] for name in dated if DATE_OF[name] in _columns_of(frames.get(name))}
     if frames.is_inner or not columns or any(load_info(each) is not None for each in frames.passed(*columns).values()):
         return
-    begin, last = _ends(frames, columns)
+    begin, last, last_of_time = _ends(frames, columns)
+    if day and last_of_time and "invoices" in columns and last_of_time < day - _FOUR_WEEKS:
+        later = C("invoice_date").is_between(midnight(last_of_time + _TWO_WEEKS), midnight(day), "right")
+        rows, _ = select_columns(lazy(frames["invoices"]), "invoices", ("invoice_date",))
+        count = collect_counts((rows, {"later": count_if(later)}))["later"]
+        frames.notes.add(_ENDED_TIME, count if count >= _SEVERAL else 0, last=last_of_time)
     if begin is None or last is None or not (day or last) - _YEAR < begin <= (day or last):
         return
     if start and begin <= start + _MONTH:
@@ -113,7 +129,10 @@ def _columns_of(frame: Frame | None) -> list[str]:
     return [] if frame is None else column_names(frame)
 
 
-def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.date | None, dt.date | None]:
+def _ends(
+    frames: Mapping[str, Frame], dated: Mapping[str, str]
+) -> tuple[dt.date | None, dt.date | None, dt.date | None]:
+    """Return the first and the last day of the frames, and the last one of the time entries."""
     low, high = map(midnight, PLAUSIBLE_DAYS)
     queries = []
     for name, column in dated.items():
@@ -123,7 +142,7 @@ def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.dat
     found = {name: as_day(value) for name, value in collect_values(*queries).items()}
     days = [(value, name.startswith("_first")) for name, value in found.items() if value is not None]
     firsts, lasts = ([value for value, is_first in days if is_first is wanted] for wanted in (True, False))
-    return min(firsts, default=None), max(lasts, default=None)
+    return min(firsts, default=None), max(lasts, default=None), found.get("_last_time_entries")
 
 
 def _signs_of_age(frames: Mapping[str, Frame], begin: dt.date, margin: dt.timedelta) -> Iterator[str]:

@@ -122,14 +122,11 @@ CUT_DATES = Rule(
     remedy="Pass the dates of the work.",
     unit="entries",
 )
-ALL_BILLABLE = Rule(
-    name="all_billable",
-    seen=(
-        "All {n} time entries passed are billable, though {others} {others:matter is|matters are} internal or of fixed "
-        "fees."
-    ),
+FILTERED_TIME = Rule(
+    name="filtered_time",
+    seen="All {n} time entries passed are {kind}, though {others} {others:matter is|matters are} {types}.",
     causes="If other time was removed, {consequence}.",
-    remedy="Pass the time of every billing type.",
+    remedy="Pass the time of every billing type, billed or not, for all clients.",
     unit="entries",
 )
 UNKNOWN_ROLE = Rule(

@@ -30,7 +30,7 @@ _SEVERAL = 3
 _QUARTER, _MANY, _TAX = 4, 8, 0.01
 # Shares of the same tax differ by rounding to cents, and by 0.2 points at most. They are counted in steps of 0.05.
 _STEP, _STEPS_APART = 0.0005, 4
-_LEAST, _TWO_CENTS = 0.002, 0.02
+_LEAST, _MOST, _TWO_CENTS = 0.002, 0.5, 0.02
 # The items that can be taxed, and the value of `on` in the settings.
 _TAXED = {
     ("_worth", "_fixed_fees", "_expenses"): '["time", "fixed_fees", "expenses"]',
@@ -143,7 +143,9 @@ def _same_share(invoices: Frame) -> _Share | None:
         billed = sum((C(name) * -1.0 for name in _ALL if name not in columns), C("_total"))
         rows = invoices.select(_taxed=taxed, _billed=billed).filter(C("_taxed") > RESIDUE)
         share = C("_billed") / C("_taxed") - 1.0
-        rows = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0)).filter(share > _LEAST)
+        rows = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0)).filter(
+            share > _LEAST, share < _MOST
+        )
         steps = {round(row["_step"]): row for row in to_dicts(sum_by(rows, ["_step"], ["_count", "_taxed", "_billed"]))}
         for step in steps:
             near = [steps[each] for each in range(step - _STEPS_APART, step + _STEPS_APART + 1) if each in steps]
