@@ -417,18 +417,18 @@ SPARK_CALLS = (
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
 # collect more rows, as their documentation says.
 QUERIES = {
-    "utilization by user": 7,
+    "utilization by user": 9,
     "utilization by role and month": 8,
     "realization by client and month": 4,
     "realization by originator": 7,
     "realization by industry": 4,
     "aging by client": 3,
-    "aging by matter and user": 7,
+    "aging by matter and user": 8,
     "wip by originator": 9,
     "wip by industry": 6,
     "reconcile": 2,
     "billing lag by client": 2,
     "origination": 7,
     "effective rates by user": 5,
-    "leverage of the firm": 5,
+    "leverage of the firm": 8,
 }

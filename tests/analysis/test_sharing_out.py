@@ -68,7 +68,7 @@ def test_an_invoice_of_fixed_fees_or_expenses_counts_where_its_items_are(firm):
 CANCELLED = [("u1", 10.0, 1000.0, "i1"), ("u2", -9.5, -950.0, "i1")]
 
 
-@pytest.mark.filterwarnings("ignore:budget_burn. the invoices bill:billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore:(budget_burn|aging). the invoices bill:billframes.errors.IncompleteDataWarning")
 def test_fees_of_time_that_corrections_nearly_cancel_count_for_the_client(firm):
     """Shared by worth, u1 had fees of 18,000 and u2 of -17,100."""
     given_frames = frames(firm, CANCELLED, [("i1", 900.0, 90.0)])

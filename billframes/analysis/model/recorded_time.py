@@ -68,15 +68,16 @@ def note_empty_months(frames: Frames, period: Period, consequence: str, settings
     months = [month for month in months_between(first, last) if month >= first and month_end(month) <= last]
     if load_info(frames.natives["time_entries"]) is not None or not months:
         return
-    rows = frames.select("time_entries", ("date",), lazily=True)
+    rows = frames.select("time_entries", ("date",), lazily=True).filter(~C("date").is_null())
     number = C("date").dt.year().cast(nw.Int64) * 100 + C("date").dt.month().cast(nw.Int64)
-    there = to_dicts(collect(in_period(rows, "date", period).select(_month=number).unique()))
-    recorded = {row["_month"] for row in there if row["_month"] is not None}
-    found = collect_values((rows, {"begin": C("date").min(), "rows": nw.len()}))
-    begin = as_day(found["begin"])
+    by_month = rows.select("date", _month=number, _rows=nw.lit(1.0)).group_by("_month")
+    found = to_dicts(collect(by_month.agg(C("date").min(), C("_rows").sum())))
+    begin = as_day(min((row["date"] for row in found), default=None))
+    recorded = {row["_month"] for row in found}
     later = [month for month in months if begin and (month > begin or begin > last)]
     empty = [month for month in later if month.year * 100 + month.month not in recorded]
-    if empty and (recorded or found["rows"] >= _MANY):
+    is_part = any(month.year * 100 + month.month in recorded for month in months_between(first, last))
+    if empty and (is_part or sum(row["_rows"] for row in found) >= _MANY):
         hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
         names = join_names([f"{month:%Y-%m}" for month in empty])
         so = consequence.format(hours=f"{hours:,.0f}")
