@@ -121,7 +121,8 @@ def _report(folder: Path, environment: Mapping[str, str | None], settings: str) 
     """Draw the first page of the printed report, and return the report's HTML."""
     parameters = {"month": "2026-10", "title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}
     with private_folder() as private:
-        page = build({**parameters, "generated": _MADE}, private / "report.html", environment=environment)
+        page = private / "report.html"
+        build({**parameters, "generated": _MADE}, page, environment=environment)
         text = page.read_text(encoding="utf-8")
         pdf = private / "report.pdf"
         pdf.write_bytes(print_pages([text])[0])

@@ -70,7 +70,7 @@ def workbook(
     ----------
     month : Month
     title : str
-        The firm's name.
+        The firm's name; by default the one in the settings.
     remark : str
         A line under the title, for example that the figures are a demonstration.
     generated : str
@@ -86,6 +86,7 @@ def workbook(
     check_writer()
     import xlsxwriter
 
+    title = title or month.settings.report.get("title", "")
     with share_checks():
         tables = sheets(month, narratives=narratives)
         behind = details(month, tables, narratives=narratives)

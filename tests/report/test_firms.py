@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from billframes import FirmSettings
+from billframes import FirmSettings, report
 from billframes.book import Book
+from billframes.errors import ConfigError
 from billframes.periods import Period, month_end
 from billframes.report import section_spec
 from billframes.report.first_page import budget
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
+from billframes.report.workbook import workbook
 from tests.firms import FIRMS, LAST, make_firm, on
 
 OCTOBER = dt.date(2026, 10, 1)
@@ -179,3 +183,21 @@ def test_a_budget_of_data_that_begin_within_the_year_counts_from_their_first_day
     whole = budget(report_of(make_firm(), settings=settings))
     assert (whole.target, whole.since) == (261_000, None)
     assert "The data begin" not in whole.text
+
+
+def test_the_firms_name_logo_and_colour_come_from_its_settings(tmp_path, monkeypatch):
+    logo = tmp_path / "logo.png"
+    logo.write_bytes(b"picture")
+    look = {"title": "Ada & Sons", "logo": str(logo), "accent": "#aa3300"}
+    month = report_of(FIRMS["first month"](), settings=FirmSettings(report=look))
+    page = BeautifulSoup(report.cover(month)._repr_html_(), "html.parser")
+    assert page.select_one(".firm").get_text() == "Ada & Sons"
+    assert page.img["src"] == "data:image/png;base64,cGljdHVyZQ=="
+    assert "--accent: #aa3300" in page.style.get_text()
+    assert BeautifulSoup(report.cover(month, title="Bell LLP")._repr_html_(), "html.parser").p.get_text() == "Bell LLP"
+    monkeypatch.setattr("billframes.report.workbook.sheets", lambda _month, narratives: [])
+    first = openpyxl.load_workbook(io.BytesIO(workbook(month)))["Key points"]
+    assert first["A2"].value == "Ada & Sons"
+    logo.unlink()
+    with pytest.raises(ConfigError, match="can't be read"):
+        report.cover(month)
