@@ -144,7 +144,6 @@ def _compared(month: Month, name: str) -> Tile:
     ]
     limit, noun = limits(month).get(name, (math.nan, ""))
     value = format_number(now, declared.unit)
-    rows = month.by_month[name].iloc[-YEAR:] if month.is_over else month.by_month[name].iloc[-YEAR - 1 : -1]
     state, badge = "", ""
     if math.isfinite(limit) and math.isfinite(now):
         state, badge = ("good", f"above {noun}") if now >= limit else ("bad", f"below {noun}")
@@ -160,9 +159,15 @@ def _compared(month: Month, name: str) -> Tile:
         (*lines, " · ".join(changes)),
         state,  # type: ignore[arg-type]
         badge,
-        tuple(map(float, rows)),
+        tuple(map(float, _of_complete_months(month, name).iloc[-YEAR:])),
         limit,
     )
+
+
+def _of_complete_months(month: Month, name: str) -> pd.Series[float]:
+    """Return a figure by month, without a month that is not over and one within which the data begin."""
+    rows = month.by_month[name] if month.is_over else month.by_month[name].iloc[:-1]
+    return rows[[month.is_known(Period(dt.date.fromisoformat(f"{first}-01"))) for first in rows.index]]
 
 
 def _change(now: float, then: float, unit: str) -> str:
@@ -301,14 +306,11 @@ def budget(month: Month) -> Budget | None:
 
 
 def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
-    rows = month.by_month["billed_amount"]
-    complete = rows if month.is_over else rows.iloc[:-1]
-    # A month within which the data begin is not complete.
-    complete = complete[[month.is_known(Period(dt.date.fromisoformat(f"{name}-01"))) for name in complete.index]]
+    complete = _of_complete_months(month, "billed_amount")
     if len(complete) < _PACE_MONTHS:
         return math.nan, ""
     pace = float(complete.iloc[-_PACE_MONTHS:].mean())
     left = len(list(months_between(month.first, last))) - 1
-    rest = 0.0 if month.is_over else max(pace - float(rows.iloc[-1]), 0.0)
+    rest = 0.0 if month.is_over else max(pace - float(month.by_month["billed_amount"].iloc[-1]), 0.0)
     words = f"the pace of the last {_PACE_MONTHS} complete months ({format_number(pace, 'money')} a month)"
     return billed + rest + left * pace, words

@@ -20,7 +20,7 @@ from billframes.book import Book
 from billframes.errors import ConfigError
 from billframes.periods import Period, month_end
 from billframes.report import section_spec
-from billframes.report.first_page import budget
+from billframes.report.first_page import budget, tiles
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from billframes.report.workbook import workbook
@@ -175,11 +175,15 @@ def test_a_repeated_sentence_would_be_found():
 def test_a_budget_of_data_that_begin_within_the_year_counts_from_their_first_day():
     """The firm has billed since 5 August: it is not behind for months of which nothing is known."""
     settings = FirmSettings(targets={"firm": {"fees": 261_000.0, "period": "year"}})
-    found = budget(report_of(FIRMS["from August on"](), settings=settings))
+    from_august = report_of(FIRMS["from August on"](), settings=settings)
+    found = budget(from_august)
     # The year has 261 working days, 107 of them since 5 August, the first day with work; of these, 63 are over.
     assert (found.whole, found.target, found.elapsed) == pytest.approx((261_000, 107_000, 63 / 107))
     assert "261,000" in found.text
     assert "since 5 August 2026" in found.text
+    # August is no complete month, neither for the pace nor for the line of a tile.
+    assert {len(each.months) for each in tiles(from_august)} == {0, 2}
+    assert found.year_end != found.year_end
     whole = budget(report_of(make_firm(), settings=settings))
     assert (whole.target, whole.since) == (261_000, None)
     assert "The data begin" not in whole.text
