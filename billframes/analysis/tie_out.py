@@ -37,6 +37,7 @@ from billframes.periods import DateLike, Period
 
 _OURS = ("invoice_id", "invoice_state", "invoice_date", "client_id", "client_name", "amount", "balance")
 _OPTIONAL = ("invoice_number", "client_reference", "modified_at")
+_THEIRS = ("row", "kind", "date", "number", "customer", "account", "amount", "open_balance", "currency", "voided")
 _ABSENT, _ABSENT_SHARE = 5, 0.25
 
 
@@ -138,7 +139,7 @@ def tie_out(
         {(each["client_id"], each["client_name"], each.get("client_reference")) for each in ours},
         firm.books.customers,
     )
-    theirs, past = ([] if each is None else ledger_rows(each) for each in (ledger, history))
+    theirs, past = ([] if each is None else ledger_rows(each, _THEIRS) for each in (ledger, history))
     rows = compare_rows(ours, theirs, past, names, firm.currency, listed)
     group_unapplied(rows, names)
     if control is not None:

@@ -17,15 +17,8 @@ _DAY = dt.date(2026, 10, 31)
 _AGING = ("Date", "Transaction type", "Num", "Customer full name", "Due date", "Amount", "Open balance")
 _LIST = ("Date", "Transaction type", "Num", "Name", "Memo", "Due date", "Amount", "Open balance")
 _SALES = (
-    "Transaction date",
-    "Transaction type",
-    "Num",
-    "Product/Service full name",
-    "Description",
-    "Quantity",
-    "Sales price",
-    "Amount",
-    "Balance",
+    *("Transaction date", "Transaction type", "Num", "Product/Service full name", "Description", "Quantity"),
+    *("Sales price", "Amount", "Balance"),
 )
 _AGES = ((91, "91 or more days past due"), (61, "61 - 90 days past due"), (31, "31 - 60 days past due"))
 
@@ -67,19 +60,13 @@ def sandbox_reports(folder: str | os.PathLike[str], *, corrected: bool = False) 
     books = _Books(invoices.sort_values(["invoice_date", "invoice_id"]), corrected=corrected)
     listed = "January 1, 2024-October 31, 2026"
     reports = {
-        "aging": ("A_R Aging Detail", "A/R Aging Detail Report", "As of Oct 31, 2026", _AGING, books.ages()),
-        "invoices": ("Invoice List by Date", "Invoice List by Date", listed, _LIST, {"": books.listed}),
-        "payments": (
-            "Sales by Customer Detail",
-            "Sales by Customer Detail",
-            listed,
-            _SALES,
-            _sales(invoices, expenses),
-        ),
+        "aging": ("A/R Aging Detail Report", "As of Oct 31, 2026", _AGING, books.ages()),
+        "invoices": ("Invoice List by Date", listed, _LIST, {"": books.listed}),
+        "payments": ("Sales by Customer Detail", listed, _SALES, _sales(invoices, expenses)),
     }
     files = {}
-    for name, (file, title, period, headings, groups) in reports.items():
-        files[name] = Path(folder) / f"{file}.csv"
+    for name, (title, period, headings, groups) in reports.items():
+        files[name] = Path(folder) / f"{title.replace('/', '_').removesuffix(' Report')}.csv"
         basis = "Cash Basis" if name == "payments" else ""
         files[name].write_bytes(write_report(title, period, headings, groups, company=_COMPANY, basis=basis))
     return files

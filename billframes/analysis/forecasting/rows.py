@@ -79,49 +79,75 @@ def of_firm(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
 
 def of_clients(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
     """Yield a row for each horizon and client, the largest first, and one for work not done yet."""
-    history = prepared.history
-    client = prepared.invoices["client"].to_numpy()
-    number = len(history.credits)
-    of = history.client[found.place]
-    names = _names(prepared, client)
+    history, number = prepared.history, len(prepared.history.credits)
+    client, of = prepared.invoices["client"].to_numpy(), history.client[found.place]
+    ids = {name: [None] * number for name in _OF_CLIENT}
+    for name, values in ids.items():
+        for at, value in zip(client.tolist(), prepared.invoices[name].to_pylist(), strict=True):
+            values[at] = value
     balance, never = (add_by(client, each, number) for each in _balances(prepared, found))
     weight = add_by(of, found.balance, number)
     speed = add_by(of, found.balance * found.speed, number) / np.where(weight > 0, weight, np.nan)
     worth = history.work.by_client if history.work else np.zeros((number, len(found.by_age)))
+    most = np.maximum(balance, 0.0) + np.maximum(worth.sum(1), 0.0)
+    ties = [*map(str, zip(*ids.values(), strict=True))]
     for nth in range(len(prepared.horizons)):
-        days, share = _days(prepared, nth), found.share[:, nth]
-        owed = add_by(of, found.by_invoice[:, nth], number)
-        unbilled = worth @ found.by_age[:, nth]
+        share = found.share[:, nth]
+        owed, unbilled = add_by(of, found.by_invoice[:, nth], number), worth @ found.by_age[:, nth]
         variance = add_by(of, found.balance**2 * share * (1 - share), number) + unbilled * found.lump
-        most = np.maximum(balance, 0.0) + np.maximum(worth.sum(1), 0.0)
         shown = np.flatnonzero((np.abs(balance) > _CENT) | (owed + unbilled > _CENT))
-        for each in sorted(shown, key=lambda at: (-(owed + unbilled)[at], str(names[at]))):
-            cash = owed[each] + unbilled[each]
-            ends = _ends(prepared, cash, variance[each], most[each])
-            parts = (cash, *ends, owed[each], unbilled[each], 0.0)
-            yield {
-                **days,
-                **dict(zip(_OF_CLIENT, names[each], strict=True)),
-                **_parts(prepared, parts),
-                "receivable_amount": balance[each],
-                "never_amount": never[each],
-                "speed": None if math.isnan(speed[each]) else speed[each],
-            }
+        rest = (balance, never, speed)
+        yield from _listed(prepared, nth, shown, ids, ties, (owed, unbilled, variance, most), rest)
         if history.work:
             cash = found.future[nth]
             variance_of_future = cash * found.lump + (cash * found.errors[nth]) ** 2
             parts = (cash, *_ends(prepared, cash, variance_of_future, math.inf), 0.0, 0.0, cash)
             work = {"client_name": WORK_TO_COME, "receivable_amount": 0.0, "never_amount": 0.0}
-            yield {**days, **dict(zip(MONEY, parts, strict=True)), **work}
+            yield {**_days(prepared, nth), **dict(zip(MONEY, parts, strict=True)), **work}
 
 
-def _names(prepared: Prepared, client: Any) -> list[tuple[str | None, str | None]]:
-    """Return the id and the name of each client by its number."""
-    names: list[tuple[str | None, str | None]] = [(None, None)] * len(prepared.history.credits)
-    ids = (prepared.invoices[name].to_pylist() for name in _OF_CLIENT)
-    for number, *name in zip(client.tolist(), *ids, strict=True):
-        names[number] = (name[0], name[1])
-    return names
+def of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
+    """Yield a row for each horizon and open invoice, the largest first."""
+    invoices, place = prepared.invoices, found.place
+    balance, never = _balances(prepared, found)
+    ids = {name: invoices[name].to_pylist() for name in _OF_INVOICE if name in invoices.column_names}
+    owed, variance, speed = (np.full(len(balance), value) for value in (0.0, 0.0, np.nan))
+    speed[place] = found.speed
+    for nth in range(len(prepared.horizons)):
+        share = found.share[:, nth]
+        owed[place], variance[place] = found.by_invoice[:, nth], found.balance**2 * share * (1 - share)
+        amounts, shown = (owed, np.zeros(len(owed)), variance, balance), np.flatnonzero(balance > _CENT)
+        yield from _listed(prepared, nth, shown, ids, ids["invoice_id"], amounts, (balance, never, speed))
+
+
+def _listed(
+    prepared: Prepared,
+    nth: int,
+    shown: Any,
+    ids: dict[str, list[Any]],
+    ties: list[Any],
+    amounts: tuple[Floats, Floats, Floats, Floats],
+    rest: tuple[Floats, Floats, Floats],
+) -> Iterator[dict[str, Any]]:
+    """
+    Yield rows of what is shown, the largest first.
+
+    `amounts` are the cash of open invoices and of unbilled work, its variance, and the most that it can be; `rest` are
+    balances, what is never expected, and speeds.
+    """
+    cash, days, is_known = amounts[0] + amounts[1], _days(prepared, nth), "invoice_id" in ids
+    for at in sorted(shown.tolist(), key=lambda at: (-cash[at], ties[at])):
+        owed, unbilled, variance, most = (each[at] for each in amounts)
+        parts = (cash[at], *_ends(prepared, cash[at], variance, most), owed, unbilled, 0.0)
+        balance, never, speed = (each[at] for each in rest)
+        yield {
+            **days,
+            **{name: values[at] for name, values in ids.items()},
+            **(dict(zip(MONEY, parts, strict=True)) if is_known else _parts(prepared, parts)),
+            "receivable_amount": balance,
+            "never_amount": never,
+            "speed": None if math.isnan(speed) else speed,
+        }
 
 
 def _parts(prepared: Prepared, parts: tuple[Any, ...]) -> dict[str, Any]:
@@ -134,31 +160,3 @@ def _ends(prepared: Prepared, cash: float, variance: float, most: float) -> tupl
     """Return the ends of the range of a client or an invoice."""
     spread = normal(prepared.level) * math.sqrt(2 * (variance + (ALWAYS * cash) ** 2))
     return max(cash - spread, 0.0), min(cash + spread, max(most, cash))
-
-
-def of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
-    """Yield a row for each horizon and open invoice, the largest first."""
-    invoices = prepared.invoices
-    balance, never = _balances(prepared, found)
-    details = {name: invoices[name].to_pylist() for name in _OF_INVOICE if name in invoices.column_names}
-    at = {int(place): nth for nth, place in enumerate(found.place)}
-    shown = np.flatnonzero(balance > _CENT).tolist()
-    for nth in range(len(prepared.horizons)):
-        days, rows = _days(prepared, nth), []
-        for each in shown:
-            row = at.get(each)
-            cash = 0.0 if row is None else float(found.by_invoice[row, nth])
-            share = 0.0 if row is None else float(found.share[row, nth])
-            open_now = 0.0 if row is None else float(found.balance[row])
-            ends = _ends(prepared, cash, open_now**2 * share * (1 - share), balance[each])
-            rows.append(
-                {
-                    **days,
-                    **{name: details[name][each] if name in details else None for name in _OF_INVOICE},
-                    **dict(zip(MONEY, (cash, *ends, cash, 0.0, 0.0), strict=True)),
-                    "receivable_amount": balance[each],
-                    "never_amount": never[each],
-                    "speed": None if row is None else float(found.speed[row]),
-                }
-            )
-        yield from sorted(rows, key=lambda row: (-row["cash_amount"], row["invoice_id"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -28,14 +29,15 @@ def same_company(one: dict[str, Any], other: dict[str, Any]) -> None:
         raise LedgerError(f"{one['file']} and {other['file']} are of two companies; pass those of one.")
 
 
-def ledger_rows(ledger: pd.DataFrame) -> list[dict[str, Any]]:
+def ledger_rows(ledger: pd.DataFrame, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     """
-    Return the rows of a ledger frame as dicts; None is missing.
+    Return the rows of a ledger frame as dicts of some columns, by default all; None is missing.
 
     Of a report of several accounts, only those of receivables count: the others repeat the same entries.
     """
     about = ledger.attrs["ledger"]
-    rows: list[dict[str, Any]] = pa.Table.from_pandas(without_attrs(ledger), preserve_index=False).to_pylist()
+    plain = without_attrs(ledger)[[*(columns or ledger.columns)]]
+    rows: list[dict[str, Any]] = pa.Table.from_pandas(plain, preserve_index=False).to_pylist()
     accounts = {row["account"] for row in rows} if about["by_account"] else set()
     if len(accounts) > 1:
         owed = {each for each in accounts if each and "receivable" in each.casefold()}
