@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from billframes._forks import PerProcess
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError
@@ -29,7 +30,7 @@ from billframes.transport.http_errors import (
     too_large_error,
 )
 from billframes.transport.pacing import Refusal
-from billframes.transport.process_state import ClientState, OwnState, client_opener
+from billframes.transport.process_state import OwnState, client_opener
 from billframes.transport.redaction import Redaction, mask_secrets
 from billframes.transport.request import (
     ApiRequest,
@@ -87,11 +88,18 @@ class HttpClient:
         new_opener = client_opener(
             base_url, token, auth, headers or {}, timeout=timeout, verify=verify, transport=transport
         )
-        self._state = ClientState(new_opener, rate_limit, int(concurrency))
+        self._states = PerProcess(lambda: OwnState(new_opener(), rate_limit, int(concurrency)))
+        self._closed = False
 
     def close(self) -> None:
-        """Cancel all requests and close the connections. Safe to call twice."""
-        self._state.close()
+        """
+        Cancel all requests and close the connections. Safe to call twice.
+
+        If this process was forked from the one that made the client, requests there continue.
+        """
+        self._closed = True
+        if (state := self._states.made) is not None:
+            state.close()
 
     def fetch(
         self,
@@ -239,7 +247,11 @@ class HttpClient:
 
     @property
     def _own(self) -> OwnState:
-        return self._state.own
+        state = self._states.own
+        # The parent closed the client before this process used it.
+        if self._closed and not state.closed:
+            state.close()
+        return state
 
     @property
     def _longest_request(self) -> float:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from billframes._forks import PerProcess, Process
+from billframes._forks import Process
 from billframes._version import __version__
 from billframes.config.credentials import is_loopback
 from billframes.config.secret import Secret
@@ -43,28 +43,6 @@ class OwnState:
         self.closed = True
         self.every_load.cancel()
         self.clients.close()
-
-
-class ClientState:
-    """The state of a client in each process; `new_opener` is called once in each."""
-
-    def __init__(self, new_opener: Callable[[], OpenClient], rate_limit: float | None, concurrency: int) -> None:
-        self._states = PerProcess(lambda: OwnState(new_opener(), rate_limit, concurrency))
-        self._closed = False
-
-    @property
-    def own(self) -> OwnState:
-        """The state in this process. If the parent has closed the client, it is closed here, too."""
-        state = self._states.own
-        if self._closed and not state.closed:
-            state.close()
-        return state
-
-    def close(self) -> None:
-        """Close the client in this process; if it was forked, its parent's requests continue."""
-        self._closed = True
-        if (state := self._states.made) is not None:
-            state.close()
 
 
 def client_opener(
