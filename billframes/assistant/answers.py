@@ -24,8 +24,6 @@ from billframes.analysis.results.explain import plain_words
 from billframes.analysis.results.figure_names import Figure
 from billframes.assistant.text_of_data import safe_text
 
-__all__ = ["MOST_CHARACTERS", "MOST_ROWS", "as_text", "cell", "definitions", "fit", "rows_add_up", "table"]
-
 MOST_ROWS, MOST_CHARACTERS = 100, 30_000
 
 _DIGITS = {"ratio": 4, "points": 4, "multiple": 3, "days": 1}
@@ -33,14 +31,7 @@ _A_CENT = 0.01
 
 
 def cell(value: Any, unit: str = "text") -> Any:
-    """
-    Return a value as JSON.
-
-    Examples
-    --------
-    >>> cell(1234.5678, "money"), cell(float("nan"), "money"), cell(dt.date(2026, 10, 1)), cell(["Ada", "Ben"])
-    (1234.57, None, '2026-10-01', 'Ada, Ben')
-    """
+    """Return a value as JSON."""
     if pd.api.types.is_list_like(value):
         return safe_text(", ".join(map(str, value)))
     if value is None or pd.isna(value):

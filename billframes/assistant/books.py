@@ -20,8 +20,6 @@ from billframes.ledger import read_ledger
 from billframes.loading.load_info import attached
 from billframes.periods import Period
 
-__all__ = ["from_books"]
-
 
 def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]:
     """Return the argument that an analysis takes from the firm's books; nothing if it takes none."""

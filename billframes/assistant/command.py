@@ -24,8 +24,6 @@ from billframes.errors import ConfigError, ParameterError
 if TYPE_CHECKING:
     from billframes.assistant.server import Questions
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     "billframes mcp --mirror firm-mirror --show-config",
     "billframes mcp --demo --check",

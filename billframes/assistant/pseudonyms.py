@@ -14,8 +14,6 @@ import pandas as pd
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.frames.distinct_names import NAMES
 
-__all__ = ["Pseudonyms"]
-
 _WORDS = {
     "client": "Client",
     "matter": "Matter",
@@ -30,15 +28,7 @@ _LENGTH = 8
 
 
 class Pseudonyms:
-    """
-    Replace the names in the frames of loaders.
-
-    Examples
-    --------
-    >>> clients = pd.DataFrame({"client_id": ["a1ee691a-09e1-43b0"], "name": ["Kestrel Biosciences, Inc."]})
-    >>> Pseudonyms()("clients", clients)["name"].tolist()
-    ['Client a1ee691a']
-    """
+    """Replace the names in the frames of loaders, and of payments and results with names of the firm's books."""
 
     def __call__(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame without names, references, contacts and custom fields of text, such as a list of clients."""

@@ -31,8 +31,6 @@ from billframes.assistant.text_of_data import harmless
 from billframes.assistant.tools import TOOLS, Tools
 from billframes.errors import BillframesError, ConfigError, ParameterError
 
-__all__ = ["Questions", "make_server", "serve"]
-
 _INSTRUCTIONS = (
     "Figures of one law firm's billing. `explain` without a name lists the figures, `values` has exact names of "
     "clients, matters and people; then call `figures`. Never add up, average or divide rows yourself: ask for the "
@@ -68,15 +66,8 @@ class Questions:
     """
     The questions about the data of a client or a mirror: a tool and its arguments, answered or refused in one sentence.
 
-    Parameters
-    ----------
-    client : Client or Mirror
-    narratives : bool
-        Whether answers may have the narratives of entries.
-    log : Path, optional
-        The file in which questions are noted, without answers.
-    **options
-        Those of `Source`: `newest`, `settings` and `change`.
+    `narratives` says whether answers may have the narratives of entries, and `log` is the file in which questions are
+    noted, without answers. The options are those of `Source`: `newest`, `settings` and `change`.
     """
 
     def __init__(self, client: Any, *, narratives: bool = False, log: Path | None = None, **options: Any) -> None:
@@ -93,14 +84,7 @@ class Questions:
             _ = book.time_entries, book.invoices, book.expenses, book.fixed_fees, book.matters, book.users
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """
-        Answer a question.
-
-        Raises
-        ------
-        BillframesError
-            It can't be answered; the message is one sentence or two, and harmless.
-        """
+        """Answer a question; a refusal is a `BillframesError` of one sentence or two."""
         began = time.perf_counter()
         entry: dict[str, Any] = {"tool": name, "arguments": dict(arguments)}
         try:

@@ -28,8 +28,6 @@ from billframes.periods import resolve
 if TYPE_CHECKING:
     from billframes.client import Client
 
-__all__ = ["KEEP", "KeptLists", "Source"]
-
 KEEP = 900.0
 """The seconds for which lists of a server are kept before they are loaded again."""
 

@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LONGEST_CELL", "LONGEST_TEXT", "harmless", "safe_text"]
-
 LONGEST_CELL = 120
 """The most characters of a name or another text of the data."""
 LONGEST_TEXT = 1_500

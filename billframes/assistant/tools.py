@@ -30,8 +30,6 @@ from billframes.book import Book
 from billframes.book.methods import analysis_methods
 from billframes.errors import ParameterError
 
-__all__ = ["TOOLS", "Tools"]
-
 TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
 
 _NARRATIVES = frozenset({"description", "narrative", "notes", "memo", "text", "comment"})

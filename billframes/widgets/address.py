@@ -21,8 +21,6 @@ from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
 
-__all__ = ["Place", "read_address", "tab_name", "write_address"]
-
 _MISSING, _ALL = "~", "all"
 
 

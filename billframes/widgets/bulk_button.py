@@ -13,8 +13,6 @@ from billframes.bulk.plan import Outcomes, Plan
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.html import button, escape_text, html_widget, set_visible
 
-__all__ = ["ApplyButton", "apply_button"]
-
 # The most failed changes to list.
 _MOST_LISTED = 50
 

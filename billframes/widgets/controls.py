@@ -24,8 +24,6 @@ from billframes.widgets.html import button, escape_text, html_widget, set_visibl
 from billframes.widgets.options import ColumnOptions, Positions
 from billframes.widgets.state import Criterion, Range, Value
 
-__all__ = ["Choices", "Control", "OnChoose", "PeriodControl", "RangeControl"]
-
 OnChoose = Callable[[str, Criterion | None], None]
 
 

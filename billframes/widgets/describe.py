@@ -14,8 +14,6 @@ from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Values
 
-__all__ = ["code", "describe", "describe_range", "name_of_period", "period_shown"]
-
 # The most chosen values to name, before "and 4 more".
 _MOST_NAMED = 3
 
@@ -31,32 +29,14 @@ def describe(filters: Filters, state: FilterState) -> str:
 
 
 def describe_range(span: Range) -> str:
-    """
-    Describe a range of dates or numbers.
-
-    Examples
-    --------
-    >>> describe_range(Range(dt.date(2026, 10, 1), dt.date(2026, 10, 31)))
-    '1 Oct 2026 to 31 Oct 2026'
-    >>> describe_range(Range(None, 5000.0, missing=True))
-    'up to 5,000, or Unassigned'
-    """
+    """Describe a range of dates or numbers."""
     first, last = (_end_text(end) for end in (span.first, span.last))
     both = f"{first} to {last}" if first and last else f"from {first}" if first else f"up to {last}"
     return f"{both}, or Unassigned" if span.missing else both
 
 
 def name_of_period(first: dt.date, last: dt.date) -> tuple[str, str] | None:
-    """
-    Return how a whole month, quarter or year is read and written; None for other days.
-
-    Examples
-    --------
-    >>> name_of_period(dt.date(2026, 10, 1), dt.date(2026, 10, 31))
-    ('October 2026', '2026-10')
-    >>> name_of_period(dt.date(2026, 7, 1), dt.date(2026, 9, 30))
-    ('Q3 2026', '2026-Q3')
-    """
+    """Return how a whole month, quarter or year is read and written; None for other days."""
     quarter = (first.month + 2) // 3
     written = (f"{first:%Y-%m}", f"{first.year}-Q{quarter}", f"{first.year}")
     read = (month_name(first), f"Q{quarter} {first.year}", f"{first.year}")
@@ -87,17 +67,7 @@ def period_shown(first: dt.date, last: dt.date, data: dt.date) -> str:
 
 
 def code(filters: Filters, state: FilterState, name: str) -> str:
-    """
-    Return the pandas expression that gives the same frame.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"client_id": ["c1", "c2"], "client_name": ["Acme", "Bolt"]})
-    >>> print(code(Filters(frame), FilterState({"client_id": ("c2",)}), "entries"))
-    entries[
-        entries["client_id"].isin(["c2"])  # Client: Bolt
-    ]
-    """
+    """Return the pandas expression that gives the same frame."""
     if not state.criteria:
         return name
     lines = [

@@ -26,8 +26,6 @@ from billframes.widgets.state import FilterState, read_state
 from billframes.widgets.tabs import AnalysisTab, do_not_count
 from billframes.widgets.views import views
 
-__all__ = ["Explorer", "explore"]
-
 
 class Explorer(w.Box):  # type: ignore[misc]
     """
@@ -58,7 +56,7 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._filters = self._books.book_filters.for_frame("time_entries")
         self.panel = FilterPanel(self._filters, today)
         zone = book.settings.time_zone if book.settings else "UTC"
-        self._views = [view for view in views() if payments is not None or not view.of_payments]
+        self._views = [view for view in views() if payments is not None or view.tab.filters != "payments"]
         tabs: list[Any] = [Overview([view for view in self._views if view.tab.in_overview])]
         tabs += [AnalysisTab(view, zone) for view in self._views]
         self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in self._views))).add_class("bf-tabs")

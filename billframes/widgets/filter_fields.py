@@ -16,8 +16,6 @@ import pandas as pd
 from billframes.analysis.frames.native import without_attrs
 from billframes.errors import MissingColumnError
 
-__all__ = ["FilterField", "filter_fields"]
-
 FieldKind = Literal["dates", "numbers", "choice"]
 
 _PERIODS = ("date", "invoice_date", "opened")

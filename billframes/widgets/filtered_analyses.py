@@ -30,8 +30,6 @@ from billframes.report.cash import forecast_of
 from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames
 from billframes.widgets.paid import check_begin
 
-__all__ = ["calculate"]
-
 Span = tuple[dt.date, dt.date]
 
 
@@ -73,11 +71,9 @@ class _SubstituteBook:
         return self._span[1]
 
     def until_now(self, period: Period, _analysis: Analysis, _names: Any) -> Period:
-        """Return the period, which never ends after the day of the data."""
         return period
 
     def until_load(self, period: Period, _names: Any, _analysis: str, *, argument: str = "") -> Period:
-        """Return the period, which never ends after the day of the data."""
         return period
 
     def loaded_on(self, name: str) -> dt.date | None:

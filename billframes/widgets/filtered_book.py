@@ -27,8 +27,6 @@ from billframes.widgets.filtered_analyses import calculate
 from billframes.widgets.filtered_frames import BookFilters, FilteredFrames, criteria_by_record
 from billframes.widgets.state import FilterState, Range
 
-__all__ = ["FilteredBook", "FilteredBooks"]
-
 # The number of filter states whose results are kept. The periods before count, too.
 _RECENT = 16
 

@@ -19,8 +19,6 @@ from billframes.loading.load_info import as_whole
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import FilterState
 
-__all__ = ["MARK", "YES", "BookFilters", "FilteredFrames", "criteria_by_record", "marked"]
-
 MARK, YES = "passes", "yes"
 """The column that marks rows, and its value for rows that pass the filters."""
 _OF_MATTERS = ("matter_", "practice_area_", "responsible_", "originator_", "ledes_")
@@ -156,15 +154,7 @@ def marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFra
 
 
 def criteria_by_record(state: FilterState) -> dict[str, FilterState]:
-    """
-    Split a state without the period by the record that each criterion is about.
-
-    Examples
-    --------
-    >>> state = FilterState({"client_id": ("c1",), "responsible_id": ("u1",), "billed": (True,)})
-    >>> {record: list(part.criteria) for record, part in criteria_by_record(state).items()}
-    {'client': ['client_id'], 'matter': ['responsible_id'], 'user': [], 'entry': ['billed']}
-    """
+    """Split a state without the period by the record that each criterion is about: client, matter, user or entry."""
     rest, split = state.criteria, {}
     for record, prefixes in (("client", ("client_",)), ("matter", _OF_MATTERS), ("user", ("user_",)), ("entry", ("",))):
         split[record] = state.only(column for column in rest if column.startswith(prefixes))

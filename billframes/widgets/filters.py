@@ -19,8 +19,6 @@ from billframes.widgets.filter_fields import filter_fields
 from billframes.widgets.options import ColumnOptions, Mask, Positions, options_of
 from billframes.widgets.state import Criterion, FilterState, Range
 
-__all__ = ["Filters"]
-
 
 class Filters:
     """

@@ -10,8 +10,6 @@ from billframes.widgets.controls import Choices, Control
 from billframes.widgets.html import button, html_widget, set_visible
 from billframes.widgets.options import fold
 
-__all__ = ["FilterGroups"]
-
 # A panel with fewer filters has no groups and no search.
 _FEW = 9
 # The most lists that a search opens.
@@ -27,29 +25,26 @@ class _Group:
         self._body = w.Box([control.box for control in controls]).add_class("bf-controls")
         self.box = w.VBox([self.toggle, self._body])
         self._active = 0
-        self._show()
+        self.show_only(None)
 
     def _toggle(self) -> None:
         self.is_open = not self.is_open
-        self._show()
-
-    def _show(self, found: Collection[Control] | None = None) -> None:
-        shown = self.is_open if found is None else bool(found)
-        set_visible(self._body, shown)
-        set_visible(self.box, found is None or bool(found))
-        for control in self.controls:
-            set_visible(control.box, found is None or control in found)
-        chosen = f" ({self._active} chosen)" if self._active else ""
-        self.toggle.description = f"{'▾' if shown else '▸'} {self.title}{chosen}"
+        self.show_only(None)
 
     def count(self, active: Collection[str]) -> None:
         """Show how many of the controls have a criterion."""
         self._active = sum(control.field.column in active for control in self.controls)
-        self._show()
+        self.show_only(None)
 
     def show_only(self, found: Collection[Control] | None) -> None:
         """Show only these controls, or all if None."""
-        self._show(None if found is None else [each for each in self.controls if each in found])
+        shown = self.is_open if found is None else not {*self.controls}.isdisjoint(found)
+        set_visible(self._body, shown)
+        set_visible(self.box, found is None or shown)
+        for control in self.controls:
+            set_visible(control.box, found is None or control in found)
+        chosen = f" ({self._active} chosen)" if self._active else ""
+        self.toggle.description = f"{'▾' if shown else '▸'} {self.title}{chosen}"
 
 
 class FilterGroups(w.VBox):  # type: ignore[misc]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from importlib import resources
 from importlib.util import find_spec
@@ -25,25 +24,6 @@ from billframes.analysis.declare.columns import ENUMS
 from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.display import exported, shown_heading
-
-__all__ = [
-    "ON_CLICK",
-    "SHOW_ME",
-    "Order",
-    "asked",
-    "busy",
-    "button",
-    "download_links",
-    "escape_text",
-    "html_widget",
-    "records_table",
-    "result_table",
-    "row_labels",
-    "set_visible",
-    "stylesheet",
-    "tiles",
-    "title_of_column",
-]
 
 Order = tuple[str, bool]
 """The column by which rows are sorted, and whether the smallest comes first."""
@@ -65,15 +45,13 @@ _MOST_EXCEL_ROWS = 5000
 
 
 def escape_text(value: object) -> str:
-    """
-    Escape a text for HTML, and keep Jupyter from rendering dollar signs as a formula.
-
-    Examples
-    --------
-    >>> escape_text("<script> & $5")
-    '<span class="mathjax_ignore tex2jax_ignore">&lt;script&gt; &amp; $5</span>'
-    """
+    """Escape a text for HTML, and keep Jupyter from rendering dollar signs as a formula."""
     return f'<span class="mathjax_ignore tex2jax_ignore">{escape(str(value))}</span>'
+
+
+def sentences(*texts: str) -> str:
+    """Return the texts that are not empty, one after the other."""
+    return " ".join(escape_text(each) for each in texts if each)
 
 
 def html_widget(markup: str = "", name: str = "") -> w.HTML:
@@ -104,16 +82,6 @@ def asked(act: Callable[[str], object]) -> w.Text:
 def set_visible(widget: Any, visible: bool) -> None:
     """Show or hide a widget. A hidden widget can't be reached with the keyboard."""
     widget.layout.display = None if visible else "none"
-
-
-@contextmanager
-def busy(widget: Any) -> Iterator[None]:
-    """Grey a widget out until its new figures are complete."""
-    widget.add_class("bf-busy")
-    try:
-        yield
-    finally:
-        widget.remove_class("bf-busy")
 
 
 def stylesheet() -> w.HTML:

@@ -20,8 +20,6 @@ from billframes.analysis.model.keys import UNASSIGNED
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.state import Value, Values
 
-__all__ = ["ColumnOptions", "options_of"]
-
 _BILLED = ("Not billed", "Billed")
 _FLAG = ("No", "Yes")
 
@@ -84,31 +82,13 @@ class ColumnOptions:
 
 
 def fold(text: str) -> str:
-    """
-    Remove case and accents for searching.
-
-    Examples
-    --------
-    >>> fold("Söhne & Cie")
-    'sohne & cie'
-    """
+    """Remove case and accents for searching."""
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(each for each in decomposed if not unicodedata.combining(each)).casefold()
 
 
 def options_of(frame: pd.DataFrame, field: FilterField) -> ColumnOptions:
-    """
-    Encode a column.
-
-    The values of a categorical column keep their order. Other values are sorted by name, numbers by size.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"client_id": ["c1", "c2", "c2", None], "client_name": ["Acme", "Acme", "Acme", None]})
-    >>> options = options_of(frame, FilterField("client_id", "Client", "choice", label="client_name"))
-    >>> [options.labels[place] for place in options.order]
-    ['Acme (c1)', 'Acme (c2)', 'Unassigned (no client)']
-    """
+    """Encode a column. Values of a categorical column keep their order; others are sorted by name, numbers by size."""
     codes, values = _encode(frame[field.column])
     codes = np.where(codes < 0, len(values), codes).astype(np.intp)
     labels = [*_labels(frame, field, codes, values), f"{UNASSIGNED} (no {field.noun})"]

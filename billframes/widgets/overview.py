@@ -10,11 +10,9 @@ import pandas as pd
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.model.keys import TIMES
 from billframes.widgets.filtered_book import FilteredBook
-from billframes.widgets.html import escape_text, html_widget
+from billframes.widgets.html import escape_text, html_widget, sentences
 from billframes.widgets.tabs import compared_with, note_paragraphs, tiles_of
 from billframes.widgets.views import AnalysisView
-
-__all__ = ["Overview"]
 
 # The most bars of a chart.
 _MOST_BARS = 6
@@ -42,14 +40,10 @@ class Overview(w.VBox):  # type: ignore[misc]
         # The texts have the notes.
         with collect_notes(Notes("page")):
             chart_rows = {view: _chart_rows(view, filtered) for view, _figures, _chart in self._parts}
-        self._about.value = " ".join(
-            escape_text(each)
-            for each in (
-                "Receivables and work in progress are as of the period’s last day.",
-                *dict.fromkeys(compared_with(filtered, view) for view in chart_rows),
-                filtered.settings,
-            )
-            if each
+        self._about.value = sentences(
+            "Receivables and work in progress are as of the period’s last day.",
+            *dict.fromkeys(compared_with(filtered, view) for view in chart_rows),
+            filtered.settings,
         )
         for (_view, figures, chart), text in zip(self._parts, texts, strict=True):
             figures.value = text
@@ -78,7 +72,7 @@ def _figures_of(view: AnalysisView, filtered: FilteredBook) -> str:
 
 
 def _draw_chart(view: AnalysisView, key: str | None, rows: pd.DataFrame, currency: str, *, narrow: bool) -> str:
-    if not len(rows) or view.analysis.chart is None:
+    if not view.has_chart(rows):
         return ""
     by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
     alt = f"Chart: {view.title}{by}. The tab {view.title} has the numbers."

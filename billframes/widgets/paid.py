@@ -16,8 +16,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import attached
 from billframes.periods import Period
 
-__all__ = ["about_payments", "check_begin"]
-
 
 def check_begin(payments: pd.DataFrame | None, first: dt.date) -> None:
     """Refuse a period whose first day is not among the days of the payments."""

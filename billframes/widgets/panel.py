@@ -21,8 +21,6 @@ from billframes.widgets.groups import FilterGroups
 from billframes.widgets.html import button, escape_text, html_widget, set_visible, stylesheet
 from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
 
-__all__ = ["FilterPanel", "day_loaded", "filter_panel"]
-
 # The most buttons for chosen values. All others are only counted.
 _MOST_CHIPS = 12
 
@@ -51,7 +49,9 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._count = html_widget("", "bf-count")
         self._summary = html_widget("", "bf-summary")
         self._remark = html_widget("", "bf-foot")
-        self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
+        self.clear = button(
+            "Clear all", partial(self._set_state, FilterState()), "bf-clear", tooltip="Remove all filters"
+        )
         self._chips: dict[tuple[str, Value], w.Button] = {}
         self._chosen = w.Box().add_class("bf-chosen")
         self.controls = {field.column: self._control(field, today) for field in filters.fields}
@@ -119,14 +119,11 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
 
     def _control(self, field: FilterField, today: dt.date) -> Control:
         if field.kind == "choice":
-            counts = partial(self._counts, field.column)
-            return Choices(field, self._choose, self._filters.options(field.column), counts)
+            options = self._filters.options(field.column)
+            return Choices(field, self._choose, options, lambda: self._filters.counts(self._state, field.column))
         if field.kind == "dates" and field == self._filters.fields[0]:
             return PeriodControl(field, self._choose, self._filters.rows, today)
         return RangeControl(field, self._choose, self._filters.rows)
-
-    def _counts(self, column: str) -> Any:
-        return self._filters.counts(self._state, column)
 
     def _choose(self, column: str, criterion: Criterion | None) -> None:
         self._set_state(self._state.with_criterion(column, criterion))
@@ -136,9 +133,6 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         shown = "bf-unfolded" not in self._dom_classes
         (self.add_class if shown else self.remove_class)("bf-unfolded")
         self._unfold.description = "Hide filters" if shown else "Show filters"
-
-    def _clear(self) -> None:
-        self._set_state(FilterState())
 
     def _set_state(self, state: FilterState) -> None:
         if state == self._state:

@@ -14,8 +14,6 @@ from billframes.plots.drawing import height_for
 from billframes.plots.svg import svg_address
 from billframes.widgets.html import ON_CLICK
 
-__all__ = ["Place", "bar_buttons", "picture"]
-
 # Inches. At the width that the style sheet gives to a chart, its text has the size of text in tables.
 _WIDTH, _HEIGHT = 8.0, 3.4
 

@@ -18,8 +18,6 @@ from billframes.errors import ParameterError
 from billframes.periods import FixedCalendar, resolve
 from billframes.widgets.filter_fields import FilterField
 
-__all__ = ["Criterion", "FilterState", "Range", "Value", "Values", "read_state"]
-
 Value = str | bool | int | None
 Values = tuple[Value, ...]
 _RANGE_KEYS = {"from", "to", "missing"}
@@ -44,15 +42,7 @@ Criterion = Values | Range
 
 @dataclass(frozen=True, slots=True)
 class FilterState:
-    """
-    The criteria by column.
-
-    Examples
-    --------
-    >>> state = FilterState({"client_id": ("c1", None), "date": Range(dt.date(2026, 10, 1))})
-    >>> state.as_dict()
-    {'client_id': ['c1', None], 'date': {'from': '2026-10-01', 'to': None}}
-    """
+    """The criteria by column."""
 
     criteria: Mapping[str, Criterion] = field(default_factory=dict)
 

@@ -23,7 +23,6 @@ from billframes.widgets.html import (
     SHOW_ME,
     Order,
     asked,
-    busy,
     button,
     download_links,
     escape_text,
@@ -31,14 +30,13 @@ from billframes.widgets.html import (
     records_table,
     result_table,
     row_labels,
+    sentences,
     set_visible,
     tiles,
 )
 from billframes.widgets.paid import about_payments
 from billframes.widgets.pictures import Place, bar_buttons
 from billframes.widgets.views import AnalysisView
-
-__all__ = ["AnalysisTab", "compared_with", "do_not_count", "note_paragraphs", "tiles_of"]
 
 # The most bars of a chart, the most rows of a table, and the most of the records behind a row.
 _MOST_BARS, _MOST_ROWS, _MOST_RECORDS = 12, 200, 50
@@ -90,8 +88,11 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             self.by.value = next(words for words, each in self.view.keys.items() if key in {each, None})
 
     def _while_busy(self, action: Callable[[], None]) -> None:
-        with busy(self):
+        self.add_class("bf-busy")
+        try:
             action()
+        finally:
+            self.remove_class("bf-busy")
 
     def _redraw(self) -> None:
         if self._filtered is None:
@@ -109,16 +110,12 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
                 self.remove_class("bf-busy")
                 return
             self._total = filtered.total(view.analysis)
-        self._about.value = " ".join(
-            escape_text(each)
-            for each in (
-                view.analysis.summary.replace("`", ""),
-                view.tab.about_filters,
-                compared_with(filtered, view),
-                record_sentence(self.result) if view.tab.filters == "forecast" else "",
-                filtered.settings,
-            )
-            if each
+        self._about.value = sentences(
+            view.analysis.summary.replace("`", ""),
+            view.tab.about_filters,
+            compared_with(filtered, view),
+            record_sentence(self.result) if view.tab.filters == "forecast" else "",
+            filtered.settings,
         )
         self._tiles.value = tiles_of(view, filtered, self._total)
         self._notes.value = note_paragraphs(view, notes, filtered)
@@ -141,7 +138,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         if not len(bars):
             self._chart.value = "<p>Nothing to show under these filters.</p>"
             return
-        if self.view.analysis.chart is None:
+        if not self.view.has_chart(bars):
             return
         currency = self._filtered.currency if self._filtered else ""
         alt = f"Chart: {self._caption}. The table has the numbers."
@@ -264,22 +261,13 @@ def note_paragraphs(view: AnalysisView, notes: Iterable[Note], filtered: Filtere
     ignored = filtered.not_counted(view.tab)
     texts = [do_not_count(ignored, "here")] if ignored else []
     texts += [(each.rule is LATER_BALANCES and filtered.balances) or each.text("page") for each in notes]
-    if view.of_payments:
+    if view.tab.filters == "payments":
         texts += about_payments(filtered.book_filters.payments, filtered.end)
     return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(texts))
 
 
 def do_not_count(filters: Sequence[str], place: str) -> str:
-    """
-    Return the sentence that filters do not count in a place.
-
-    Examples
-    --------
-    >>> do_not_count(["Billed"], "here")
-    'The filter “Billed” does not count here.'
-    >>> do_not_count(["Billed", "Billing type"], "in Receivables")
-    'The filters “Billed” and “Billing type” do not count in Receivables.'
-    """
+    """Return the sentence that filters do not count in a place."""
     names = join_names([f"“{each}”" for each in filters])
     many = len(filters) > 1
     return f"The filter{'s' if many else ''} {names} do{'' if many else 'es'} not count {place}."

@@ -28,8 +28,6 @@ from billframes.widgets.html import Order, row_labels
 from billframes.widgets.options import fold
 from billframes.widgets.pictures import Place, picture
 
-__all__ = ["AnalysisView", "views"]
-
 _KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
 
 
@@ -49,11 +47,6 @@ class AnalysisView:
     def keys(self) -> dict[str, str]:
         """The keys by which rows can be grouped, by their titles."""
         return {title_of_key(key).capitalize(): key for key in self.tab.by}
-
-    @property
-    def of_payments(self) -> bool:
-        """Whether the tab needs payments from the firm's books."""
-        return self.tab.filters == "payments"
 
     @property
     def opens(self) -> bool:
@@ -106,6 +99,10 @@ class AnalysisView:
         if key not in TIMES and self.tab.order in result:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
         return filtered.book_filters.distinct_names(result)
+
+    def has_chart(self, rows: pd.DataFrame) -> bool:
+        """Whether there is a chart, and not all figures are 0 or missing: their axis would have no scale."""
+        return self.analysis.chart is not None and bool(rows.select_dtypes("number").fillna(0.0).ne(0).any(axis=None))
 
     def bars(self, result: pd.DataFrame, most: int) -> pd.DataFrame:
         """Return the rows of a chart, with their index, the longest first: points are read by their first value."""

@@ -392,6 +392,11 @@ def test_a_single_month_has_charts_too(filtered):
     ]
 
 
+def test_a_chart_of_zeros_only_is_left_out():
+    assert not RECEIVABLES.has_chart(pd.DataFrame({"client_id": ["c1"], "current": [0.0], "total": [None]}))
+    assert RECEIVABLES.has_chart(pd.DataFrame({"client_id": ["c1"], "current": [-1.0]}))
+
+
 def test_the_bar_whose_rows_are_shown_is_marked(filtered):
     tab = AnalysisTab(UTILIZATION, "UTC")
     tab.show(filtered())
@@ -513,7 +518,7 @@ def test_only_the_visible_tab_is_computed(october):
     everyone = len(first.result)
     explorer.panel.state = {"date": "2026-10", "user_role": ["principal"]}
     assert 0 < len(first.result) < everyone
-    assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS if not view.of_payments))
+    assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS if view.tab.filters != "payments"))
 
 
 @pytest.mark.usefixtures("without_charts")

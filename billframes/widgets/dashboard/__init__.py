@@ -8,12 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from billframes.client import Client
-
-__all__ = ["FOLDER_VARIABLE", "IDLE_VARIABLE", "PORT_FILE", "RELOADED_FILE", "START_FILE", "page"]
+from typing import Any
 
 # The folder with the records, which all pages share.
 FOLDER_VARIABLE = "BILLFRAMES_DASHBOARD_FRAMES"
@@ -58,7 +53,7 @@ def _explorer_page() -> Any:
         try:
             frames.clear()
             (folder / RELOADED_FILE).write_text("", encoding="ascii")
-            explorer = _explorer(frames.as_client(), **shown)
+            explorer = _explorer(frames, **shown)
             explorer.address = box.children[1].address
             box.children = (again, explorer)
         finally:
@@ -66,14 +61,18 @@ def _explorer_page() -> Any:
 
     words = "Load the data again"
     again = button(words, load_again, "bf-again", tooltip="Load all records again. Other open pages keep their data.")
-    box = w.VBox([again, _explorer(frames.as_client(), **shown)]).add_class("bf-page")
+    box = w.VBox([again, _explorer(frames, **shown)]).add_class("bf-page")
     # The present objects stay. Excluding them from garbage collection saves a tenth of the time of a new period.
     gc.freeze()
     return box
 
 
-def _explorer(client: Client, period: str, settings: str = "", ledger: list[str] | None = None, **texts: Any) -> Any:
-    """Return the explorer of a period, with the payments in files of the books, or in the settings' folder."""
+def _explorer(client: Any, period: str, settings: str = "", ledger: list[str] | None = None, **texts: Any) -> Any:
+    """
+    Return the explorer of a period, with the payments in files of the books, or in the settings' folder.
+
+    Of a client, a book needs only the loaders and settings.
+    """
     import billframes as bf
     from billframes._notes import Notes, collect_notes
     from billframes.report.ledger_files import ledger_paths, read_payments

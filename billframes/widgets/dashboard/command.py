@@ -43,8 +43,6 @@ from billframes.widgets.dashboard import FOLDER_VARIABLE, PORT_FILE, START_FILE
 if TYPE_CHECKING:
     from billframes.client import Client
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     "billframes dashboard --demo",
     "billframes dashboard 2026-Q3 --mirror firm-mirror",

@@ -26,8 +26,6 @@ from billframes.client import Client
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["SharedFrames"]
-
 _NEEDED = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "clients", "users")
 
 
@@ -41,10 +39,6 @@ class SharedFrames:
     def __init__(self, folder: Path, client: Client | None = None) -> None:
         self._folder, self._given = folder, client
         folder.mkdir(mode=0o700, exist_ok=True)
-
-    def as_client(self) -> Client:
-        """Return itself. Of a client, a book needs only the loaders and settings."""
-        return cast("Client", self)
 
     def load_ahead(self) -> None:
         """Load in the background the records that every page needs."""
