@@ -107,6 +107,13 @@ _BILLING = ("billed_amount", "worked_amount", "write_down_amount", "billing_real
 _STILL_CHANGING = frozenset({_NOT_FINAL.name, "settlement_ratio"})
 
 
+def headings(month: Month) -> list[str]:
+    """Return the headings of a headline's periods. A year to date of one month is not headed like the month."""
+    months = [month.same_days_name(back) for back in (0, 1, YEAR)]
+    years = (month.to_date_name(), month.to_date_name(1))
+    return [*months, *(f"Year to {each}" if each in months else each for each in years)]
+
+
 def limits(month: Month) -> dict[str, tuple[float, str]]:
     """Return the firm's limits by figure, and what each is called; a figure below its limit is a breach."""
     found = {

@@ -18,10 +18,10 @@ from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure
 from billframes.report.definitions import sheet_name
-from billframes.report.figures import PERIODS, Headline, figures
+from billframes.report.figures import PERIODS, Headline, figures, headings
 from billframes.report.formulas import RowFormulas
 from billframes.report.links import Totals
-from billframes.report.month import YEAR, Month
+from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from billframes.report.points import key_points
 from billframes.report.table_spec import ReportTable
@@ -77,8 +77,8 @@ def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTab
 
 
 def _write_figures(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
-    names = [month.same_days_name(back) for back in (0, 1, YEAR)]
-    names = [names[0], names[1], "Change", names[2], "Change", month.to_date_name(), month.to_date_name(1), "Change"]
+    now, before, year_ago, *years = headings(month)
+    names = [now, before, "Change", year_ago, "Change", *years, "Change"]
     head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
     page.write_string(row, 0, "Figure", book.add_format({"bold": True, "bottom": 1}))
     for place, name in enumerate(names, start=1):

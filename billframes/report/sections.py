@@ -15,7 +15,7 @@ from billframes.report import figures, footnotes
 from billframes.report.cash import outlook
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
-from billframes.report.month import YEAR, Month
+from billframes.report.month import Month
 from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
 from billframes.report.to_do import to_do
@@ -66,10 +66,7 @@ def headlines(month: Month) -> Section:
         title="The month in figures",
         figures=rows,
         is_over=month.is_over,
-        columns=[
-            *(month.same_days_name(back) for back in (0, 1, YEAR)),
-            *(month.to_date_name(), month.to_date_name(1)),
-        ],
+        columns=figures.headings(month),
         notes=[*footnotes.headlines(month), *footnotes.why_outside(rows)],
     )
 

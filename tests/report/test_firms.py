@@ -82,6 +82,7 @@ DECISIVE = {
         "Client hours\n115.2\nh\nUtilization\n34.3%\nFees billed\n0\nBilling realization\n–\n",
         "Work in progress\n31,760\n",
         "Lock-up\n–\nnothing was billed in 30 days\n",
+        "Oct 2026 | Sep 2026 | Change | Oct 2025 | Change | Year to Oct 2026 | Jan–Oct 2025 | Change",
         "Client hours | 115.2 | – | – | – | – | 115.2 | – | –",
         "Utilization | 34.3% | – | – | – | – | 34.3% | – | –",
         "From 2 October 2026, the first day of the data, the month has 21 working days",
