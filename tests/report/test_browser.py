@@ -71,6 +71,19 @@ def test_the_page_fits_the_width_of_the_window(report_page, width):
     assert report_page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+def test_page_one_fits_the_first_screen_of_a_laptop(report_page):
+    report_page.set_viewport_size({"width": 1280, "height": 900})
+    report_page.evaluate("scrollTo(0, 0)")
+    box = box_of(report_page.locator("section.page-one"))
+    assert box["y"] + box["height"] <= 900
+
+
+def test_contents_in_view_are_beside_the_page_and_not_on_it(report_page):
+    report_page.set_viewport_size({"width": 1680, "height": 900})
+    contents, page = (box_of(report_page.locator(each)) for each in (".contents", "main header"))
+    assert 0 <= contents["x"] < contents["x"] + contents["width"] <= page["x"]
+
+
 @pytest.mark.parametrize("width", [760, 900, 1280])
 def test_a_months_name_is_on_one_line(report_page, width):
     report_page.set_viewport_size({"width": width, "height": 900})
