@@ -15,7 +15,7 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.paid_fees import spread_payments
-from billframes.analysis.model.payment_days import note_short_payments, payments_in
+from billframes.analysis.model.payment_days import note_payments, payments_in
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -114,7 +114,7 @@ def collected(
     paid = check_payments(payments)
     grouping = Grouping.of(by, frames, settings)
     note_absent_items(frames)
-    note_short_payments(frames, paid, period, day, settings or FirmSettings())
+    note_payments(frames, paid, period, day, settings or FirmSettings())
     counted = payments_in(paid, period, basis, day)
     rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))
     totals = grouping.finish(grouping.add_up(rows, (*_CASH, *_OTHERS)), ANALYSIS.measure_names)

@@ -14,7 +14,7 @@ from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.paid_fees import payments_table
-from billframes.analysis.model.payment_days import note_short_payments, payments_in
+from billframes.analysis.model.payment_days import note_payments, payments_in
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
@@ -96,7 +96,7 @@ def days_to_pay(
     whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
     grouping = Grouping.of(by, frames.only("clients"), firm, whole)
     paid = check_payments(payments)
-    note_short_payments(frames, paid, period, day, firm)
+    note_payments(frames, paid, period, day, firm)
     cash = payments_in(paid, period, "payment_date", day)
     cash = cash[(cash["kind"] == "cash") & cash["invoice_id"].notna()]
     table = cash.groupby(["invoice_id", "payment_date"])["amount"].sum().rename("paid_amount").reset_index()

@@ -8,7 +8,7 @@ from narwhals.stable.v2.typing import IntoFrame
 from billframes.analysis.frames.engine import collect, to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.payment_days import note_short_payments
+from billframes.analysis.model.payment_days import note_payments
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
@@ -64,7 +64,7 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
     settled = (counted["amount"].astype(float) * 100).round().groupby(counted["invoice_id"]).sum().to_dict()
     dates = [row["invoice_date"] for row in rows if row["invoice_state"] == "final" and row["invoice_date"] is not None]
     first = min(dates, default=None)
-    note_short_payments(frames, payments, Period(first and first.date(), day.date()), None, FirmSettings())
+    note_payments(frames, payments, Period(first and first.date(), day.date()), None, FirmSettings())
     gaps = []
     for row in rows:
         if row["invoice_state"] != "final" or row["invoice_date"] is None or row["invoice_date"] > day:

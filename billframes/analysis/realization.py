@@ -24,7 +24,7 @@ from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.paid_fees import settled_fees
-from billframes.analysis.model.payment_days import note_short_payments
+from billframes.analysis.model.payment_days import note_payments
 from billframes.analysis.model.realized_fees import realized_fees
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
@@ -133,7 +133,7 @@ def realization(
     period = frames.period(start, end, settings)
     grouping = Grouping.of(by, frames, settings)
     if payments is not None:
-        note_short_payments(frames, check_payments(payments), period, day, settings or FirmSettings())
+        note_payments(frames, check_payments(payments), period, day, settings or FirmSettings())
     work = BilledWork(
         grouping=grouping,
         periods=[period],

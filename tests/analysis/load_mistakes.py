@@ -106,6 +106,12 @@ def _collected(start: str) -> Call:
     return lambda _firm: collected(paid(_SOLD), **{**GIVEN, "settings": None}, by=None, start=start)
 
 
+def _put_together(reports: int) -> Call:
+    """Return the cash of several reports with the same payment of the whole of an invoice."""
+    options = {**GIVEN, "settings": None, "by": None, "start": "2026-10"}
+    return lambda _firm: collected(pd.concat([paid(_WHOLE)] * reports), **options)
+
+
 def _of_strangers() -> pd.DataFrame:
     renamed = LEDGER.replace({"customer": {"Marlow & Finch": "M&F (2019) LLP"}})
     renamed.attrs = LEDGER.attrs
@@ -140,7 +146,7 @@ def judged(**narratives: str) -> Call:
 
 _EUR = {"headings": (*AGING, "Currency")}
 _US = FirmSettings(currency="USD")
-_SOLD = sold(("Invoice", "1002", 12_000))
+_SOLD, _WHOLE = sold(("Invoice", "1002", 12_000)), sold(("Invoice", "1002", 240_000))
 _DENIED = httpx.Response(403, json={"title": "Forbidden"})
 
 LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
@@ -212,6 +218,11 @@ LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
         paying(_sold_in("USD"), settings=_US),
     ),
     "short_payments": (_collected("2026"), "The payments are those of 1 October 2026 to 31", _collected("2026-10")),
+    "doubled_payments": (
+        _put_together(2),
+        "1 payment is there twice, 2,400.00 in all, and 1 invoice is paid with more than its amount",
+        _put_together(1),
+    ),
     "not_judged": (
         judged(),
         "3 of 27 narratives were not judged",

@@ -1,4 +1,4 @@
-"""The days of payments: those of a period, and whether the books' report has all of it."""
+"""The payments of a period, and whether they are all there, and once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pandas as pd
 
 from billframes._format import long_span
 from billframes.analysis.frames.data_span import covers
+from billframes.analysis.frames.engine import collect, to_dicts
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.rules.ledger import SHORT_PAYMENTS
+from billframes.analysis.rules.ledger import DOUBLED_PAYMENTS, SHORT_PAYMENTS
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attached, load_day
 from billframes.periods import Period
 
-__all__ = ["note_short_payments", "payments_in", "short_payments"]
+_CENT, _OF_INVOICES = 0.01, ("invoice_id", "amount")
 
 
 def payments_in(payments: pd.DataFrame, period: Period, basis: str, day: dt.date | None) -> pd.DataFrame:
@@ -36,11 +37,27 @@ def short_payments(payments: pd.DataFrame | None, start: dt.date | None, end: dt
     return long_span(days) if late or not begun else ""
 
 
-def note_short_payments(
+def note_payments(
     frames: Frames, payments: pd.DataFrame, period: Period, day: dt.date | None, settings: FirmSettings
 ) -> None:
-    """Note payments of a part of the period only, as far as it has passed."""
+    """Note payments of a part of the period only, as far as it has passed, and payments that are there twice."""
     loaded = load_day(frames.natives["invoices"], settings.time_zone)
     end = min((each for each in (period.end, day, loaded) if each is not None), default=None)
     span = short_payments(payments, period.start, end)
     frames.notes.add(SHORT_PAYMENTS, float(bool(span)), span=span)
+    _note_doubled_payments(frames, payments)
+
+
+def _note_doubled_payments(frames: Frames, payments: pd.DataFrame) -> None:
+    """Note equal payments of invoices that, with them, are paid with more than their amount."""
+    paid = payments[payments["invoice_id"].notna()]
+    doubled = paid[paid.duplicated(["payment_date", "kind", "invoice_id", "amount", "reference"])]
+    doubled = doubled[doubled["amount"] > 0]
+    if doubled.empty:
+        return
+    amounts = {row["invoice_id"]: row["amount"] for row in to_dicts(collect(frames.select("invoices", _OF_INVOICES)))}
+    settled = paid.groupby("invoice_id")["amount"].sum()
+    above = [each for each, total in settled.items() if total > (amounts.get(each) or total) + _CENT]
+    doubled = doubled[doubled["invoice_id"].isin(above)]
+    invoices = doubled["invoice_id"].nunique()
+    frames.notes.add(DOUBLED_PAYMENTS, float(doubled["amount"].sum()), payments=len(doubled), invoices=invoices)

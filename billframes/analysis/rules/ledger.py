@@ -64,6 +64,15 @@ SHORT_PAYMENTS = Rule(
     page="Export the payments of the whole period.",
     unit="frames",
 )
+DOUBLED_PAYMENTS = Rule(
+    name="doubled_payments",
+    seen="{payments} {payments:payment is|payments are} there twice, {amount:,.2f} in all, and {invoices} "
+    "{invoices:invoice is|invoices are} paid with more than {invoices:its amount|their amounts}.",
+    causes="If two reports with days in common were put together, their cash counts twice.",
+    remedy="Pass the payments of one report, or of reports without a day in common.",
+    page="Ask the bookkeeper whether the payments were recorded twice.",
+    unit="money",
+)
 ABOVE_ITEMS = Rule(
     name="above_items",
     seen="{n} invoices are {total:,.2f} above their items: that may be tax, and then fees collected include it.",
