@@ -21,6 +21,7 @@ NAMES = "names"
 _NAMED = {"client": "client", "matter": "matter", "user": "user", "responsible": "user", "originator": "user"}
 _REFERENCES = {"client": "reference", "matter": "reference", "user": "email"}
 _COLUMNS = ["id", "name", "reference"]
+_MANY = 1_000
 
 
 class DistinctNames:
@@ -94,7 +95,11 @@ def attach_names_of(result: Any, frames: Iterable[Any]) -> Any:
 
 
 def _shared_in(result: pd.DataFrame, column: str, kind: str, frames: list[pd.DataFrame]) -> dict[Any, str]:
-    known = dict(zip(result[f"{column}_id"], result[f"{column}_name"], strict=True))
+    rows = result[[f"{column}_id", f"{column}_name"]]
+    if len(rows) > _MANY:
+        # pandas reads Arrow values one by one slowly, and a person has many rows.
+        rows = rows.drop_duplicates(f"{column}_id", keep="last")
+    known = dict(rows.itertuples(index=False, name=None))
     number = Counter(known.values())
     # Missing ids and names are not shared: NaN has another type.
     ids = [id_ for id_, name in known.items() if isinstance(id_, str) and isinstance(name, str) and number[name] > 1]
