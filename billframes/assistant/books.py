@@ -1,6 +1,7 @@
-"""Answer questions about cash and the tie-out from reports of the firm's books, in the folder that the settings name.
+"""Answer questions about cash and the tie-out from reports of the firm's books.
 
-The reports are read for each question, so a new export counts at once. Payments that don't cover the whole period are
+They are in the folder that the settings name, and a mirror has kept those that were read before. The folder is read for
+each question, so a new export counts at once. Payments that don't cover the whole period are
 refused, because a part of the cash looks like all of it.
 """
 
@@ -25,18 +26,19 @@ def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]
     """Return the argument that an analysis takes from the firm's books; nothing if it takes none."""
     # These modules take long to import, and few questions are about the books.
     from billframes.report.ledger_files import ledger_paths, read_payments
+    from billframes.report.ledger_memory import kept_reports
 
     needs = analysis.book.first
     if needs not in ("payments", "ledger"):
         return {}
-    paths = ledger_paths((), book.settings.books.folder if book.settings else "")
-    if not paths:
+    paths, kept = ledger_paths((), book.settings.books.folder if book.settings else ""), kept_reports(book.client)
+    if not paths and not kept:
         raise ParameterError(
             f"{analysis.name} needs reports of the firm's books, because the billing system has no payments. Export "
             "them into a folder that the settings name (ledger.folder), and start the server with --settings."
         )
     if needs == "ledger":
-        return {needs: _open_items(book, paths)}
+        return {needs: _open_items(book, paths, kept)}
     payments = read_payments(source.unchanged(book), paths)
     if payments is None:
         raise ParameterError(f"{analysis.name} needs the books' payments: export Sales by Customer Detail, cash basis.")
@@ -55,12 +57,16 @@ def _check_covered(payments: pd.DataFrame, book: Book) -> None:
         raise ParameterError(f"The payments in the books are those of {span}. Choose a period within, or export more.")
 
 
-def _open_items(book: Book, paths: list[Path]) -> pd.DataFrame:
+def _open_items(book: Book, paths: list[Path], kept: list[pd.DataFrame]) -> pd.DataFrame:
     day = _last_day(book)
-    found = [each for each in map(read_ledger, paths) if each.attrs["ledger"]["open_items"]]
+    found, earlier = (
+        [each for each in of if each.attrs["ledger"]["open_items"]] for of in (map(read_ledger, paths), kept)
+    )
     fits = [each for each in found if each.attrs["ledger"]["as_of"] in (None, day.isoformat())]
+    if not fits:
+        fits = [each for each in earlier if each.attrs["ledger"]["as_of"] == day.isoformat()][-1:]
     if len(fits) != 1:
-        days = ", ".join(str(each.attrs["ledger"]["as_of"]) for each in found) or "no day"
+        days = ", ".join(str(each.attrs["ledger"]["as_of"]) for each in [*earlier, *found]) or "no day"
         raise ParameterError(f"tie_out needs one A/R Aging Detail as of {long_date(day)}; the books have {days}.")
     return fits[0]
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from billframes._format import long_date, long_span, month_name
 from billframes._names import join_names
+from billframes._notes import Notes
 from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
@@ -57,12 +58,12 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
                 f"{about['file']} is {about['report']}, which the report does not use; export A/R Aging Detail or "
                 "Sales by Customer Detail."
             )
-    kept = kept_reports(month)
+    kept = kept_reports(month.firm_book.client)
     if not reports and not kept:
         return Ledgers()
     known = [each for each in kept if _about(each)["open_items"] and _about(each)["as_of"] == month.as_of.isoformat()]
     tied = _tied_out(month, opened or known[-1:], listed, must_fit=must_fit)
-    ledger = join_kept(month, _as_one(paid), kept)
+    ledger = join_kept(month.notes, _as_one(paid), kept)
     if ledger is not None and not paid and not _has_days(month, _about(ledger)):
         ledger = None
     payments = None
@@ -83,10 +84,16 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
 
 
 def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
-    """Return the payments in reports of the firm's books, of all their days; None if no report has payments."""
+    """
+    Return the payments in reports of the firm's books, of all their days; None if no report has payments.
+
+    A mirror that has kept reports adds the days before those of the files, and serves without files, too.
+    """
     reports = [(each, read_ledger(each)) for each in paths]
     _check_companies([frame for _, frame in reports])
-    paid = _as_one(_with_payments(reports))
+    notes = Notes()
+    paid = join_kept(notes, _as_one(_with_payments(reports)), kept_reports(book.client))
+    notes.finish()
     return None if paid is None else book.payments(paid, credits=_credits(reports))
 
 

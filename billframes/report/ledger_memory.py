@@ -11,21 +11,21 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from billframes._notes import Notes
 from billframes.analysis.rules.ledger import RESTATED
-from billframes.mirror import Mirror
 from billframes.mirror.ledgers import LedgerTable, period_of, restated
-from billframes.report.month import Month
+from billframes.mirror.storage import Storage
 
 _ALIKE = ("report", "company", "basis", "payments")
 
 
-def kept_reports(month: Month) -> list[pd.DataFrame]:
-    """Return the reports that the month's mirror has kept, in the order in which they were read."""
-    mirror = month.firm_book.client
-    return LedgerTable(mirror._storage).read() if isinstance(mirror, Mirror) else []
+def kept_reports(client: object) -> list[pd.DataFrame]:
+    """Return the reports that a mirror has kept, in the order in which they were read; kept lists pass it on."""
+    storage = getattr(client, "_storage", None)
+    return LedgerTable(storage).read() if isinstance(storage, Storage) else []
 
 
-def join_kept(month: Month, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
+def join_kept(notes: Notes, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
     """Add the payments of earlier reports of the same kind to those of a report, back to the first day without one."""
     earlier = [each for each in kept if each.attrs["ledger"]["payments"]]
     if ledger is None:
@@ -35,7 +35,7 @@ def join_kept(month: Month, ledger: pd.DataFrame | None, kept: Sequence[pd.DataF
     alike = [each for each in earlier if all(_about(each, name) == _about(ledger, name) for name in _ALIKE)]
     for each in reversed(alike):
         for found in restated(ledger, each):
-            month.notes.add(
+            notes.add(
                 RESTATED,
                 found.amount - found.earlier_amount,
                 "collected",

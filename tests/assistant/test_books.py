@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -11,6 +12,9 @@ from billframes._notes import Notes, collect_notes
 from billframes.assistant import Questions
 from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.ledger import read_ledger
+from billframes.mirror.ledgers import keep_reports
+from billframes.report.ledger_files import read_payments
+from billframes.widgets.dashboard.shared_frames import SharedFrames
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +77,16 @@ def test_without_books_the_answer_says_what_is_needed(firm_mirror):
         Questions(firm_mirror).ask("analysis", {"name": "collected", "period": "2026-10"})
     with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
         Questions(firm_mirror).ask("figures", {"measures": ["collected_amount"], "period": "2026-10"})
+
+
+def test_a_mirror_answers_from_the_reports_that_it_has_kept(ask_with_books, firm_mirror, books, tmp_path):
+    shutil.copytree(firm_mirror.path, tmp_path / "mirror")
+    mirror = bf.mirror(tmp_path / "mirror")
+    keep_reports(mirror, [read_ledger(books[0][name]) for name in ("payments", "aging")])
+    shared = bf.book("2026-10", client=SharedFrames(tmp_path / "pages", mirror))
+    assert len(read_payments(shared, [])) == len(mirror.book("2026-10").payments(read_ledger(books[0]["payments"])))
+    for question in ({"name": "collected", "by": ["responsible"]}, {"name": "tie_out"}):
+        answer = Questions(mirror).ask("analysis", question | {"period": "2026-10"})
+        assert answer["rows"] == ask_with_books("analysis", question | {"period": "2026-10"})["rows"] != []
+    with pytest.raises(bf.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
+        Questions(mirror).ask("analysis", {"name": "tie_out", "period": "2026-09"})
