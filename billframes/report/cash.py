@@ -16,6 +16,7 @@ import pandas as pd
 
 from billframes._format import format_number, long_date
 from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.forecasting.rows import WORK_TO_COME
 from billframes.errors import ParameterError
 from billframes.report.month import Month
 from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
@@ -131,6 +132,7 @@ _CLIENTS = Table(
     order=("cash_amount", "open_cash_amount"),
     options=lambda _month: {"horizons": (_WEEKS,)},
     top=6,
+    apart=WORK_TO_COME,
 )
 _RECORD = Table(
     analysis="cash_forecast_record",

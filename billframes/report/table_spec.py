@@ -49,7 +49,8 @@ class ReportTable:
     of those `elsewhere` on the page.
     The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
     `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
-    `names` are shown in place of labels, such as the days of a month that is not over.
+    `names` are shown in place of labels, such as the days of a month that is not over. The row with the name `apart`,
+    such as work not done yet among clients, is the last, and not among the others.
     """
 
     title: str
@@ -70,6 +71,7 @@ class ReportTable:
     elsewhere: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     total_name: str = "Total"
+    apart: str = ""
 
     @property
     def noun(self) -> str:
@@ -99,7 +101,12 @@ class ReportTable:
             return self.rows
         if self.total.empty:
             return self._listed_once.head(top)
-        return top_and_rest(self.rows, self.label, self.order, top=top, rest=f"All other {self.noun}s")
+        rest = f"All other {self.noun}s"
+        if not self.apart:
+            return top_and_rest(self.rows, self.label, self.order, top=top, rest=rest)
+        listed, apart = split_apart(self.rows, self.label, self.apart)
+        ranked = top_and_rest(listed, self.label, self.order, top=top, rest=rest)
+        return pd.concat([ranked, apart[ranked.columns]], ignore_index=True)
 
     @property
     def _listed_once(self) -> pd.DataFrame:
@@ -135,6 +142,7 @@ class Table:
     beside: tuple[str, ...] = ()
     once: str = ""
     top: int = 10
+    apart: str = ""
 
     def __call__(self, month: Month) -> ReportTable:
         """Return the table of a month."""
@@ -145,11 +153,14 @@ class Table:
         total = month.result(self.analysis, **options, by=None) if by else rows.iloc[:0]
         known = (each for each in self.order if total.empty or total[each].notna().all())
         order = next(known, self.order[-1] if self.order else "")
+        rows = largest_first(rows, order) if order else rows
+        if self.apart:
+            rows = pd.concat(split_apart(rows, self.label, self.apart), ignore_index=True)
         title = self.title or f"{declared_table(self.analysis).title}{' by {by}' if by else ''}"
         return of_analysis(
             self.analysis,
             title.format(by=title_of_key(by)),
-            largest_first(rows, order) if order else rows,
+            rows,
             total,
             order=order,
             label=self.label,
@@ -158,6 +169,7 @@ class Table:
             beside=self.beside,
             once=self.once,
             top=self.top,
+            apart=self.apart,
         )
 
 
@@ -221,6 +233,12 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     others = ordered.iloc[top:]
     row = pd.DataFrame([{**total_of(others), label: f"{rest} ({len(others)})"}])
     return pd.concat([ordered.iloc[:top], row], ignore_index=True)[list(frame.columns.intersection(row.columns))]
+
+
+def split_apart(rows: pd.DataFrame, label: str, apart: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows, and those with the name `apart`, which are none of the key."""
+    is_apart = rows[label] == apart
+    return rows[~is_apart], rows[is_apart]
 
 
 def largest_first(rows: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -46,6 +46,11 @@ def test_the_tests_round_halves_as_the_page_does():
     assert [money(value) for value in (0.5, 2.5, -2.5, 1234.5)] == ["1", "3", "−3", "1,235"]
 
 
+def test_work_to_come_is_below_the_clients_whose_cash_is_expected(rows):
+    of_forecast = [name for section, name in rows if section == "Cash forecast"]
+    assert [name.split(" (")[0] for name in of_forecast[-3:]] == ["All other clients", "Work not done yet", "Total"]
+
+
 def figure(rows, name: str) -> str:
     return rows["The month in figures", name][0]
 
