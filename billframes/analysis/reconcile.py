@@ -225,7 +225,7 @@ def _by_invoice(rows: Frame, optional: Sequence[str], amounts: Sequence[str]) ->
 
 
 def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
-    is_counted, whole = is_in_period("invoice_date", period), is_whole(frames.natives)
+    is_counted, whole, taxed = is_in_period("invoice_date", period), is_whole(frames.natives), bool(settings.taxes)
     rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
     not_passed, counted = C("_counted").is_null(), C("_counted") > 0
     sums = {
@@ -236,16 +236,16 @@ def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
     }
     billed = {"billed": value_if(is_counted, "amount").sum()}
     evidence = join_by_id(invoices, totals, "invoice_id").with_columns(_evident=C("invoice_state") == "final")
-    evidence = _as_allocated(evidence, settings).with_columns(**above_items())
+    evidence = _as_allocated(evidence, settings).with_columns(**above_items(taxed=taxed))
     of_rows = {name: column.sum() for name, column in sums.items()}
-    count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items()))
+    count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items(taxed=taxed)))
     notes, items, ids = frames.notes, int(count["rows"]), int(count["invoices"])
     words = {"items": f"{items:,} item{'' if items == 1 else 's'}", "consequence": "left out"}
     words["reasons"] = f" ({ids:,} invoice{'' if ids == 1 else 's'} in all)"
     notes.add(UNKNOWN_INVOICE, items, **words)
     so = "the items of their invoices can't be added up"
     notes.add(HIDDEN_RATES, count["hidden"], which=" on invoices", consequence=so)
-    if frames.is_inner or note_same_share(notes, count, evidence, taxed=bool(settings.taxes), whole=whole):
+    if frames.is_inner or note_same_share(notes, count, evidence, taxed=taxed, whole=whole):
         return
     if not count["hidden"] and not whole:
         consequence = "amounts can wrongly look unexplained"

@@ -116,9 +116,11 @@ def _references(kind: str, ids: list[Any], frames: list[pd.DataFrame]) -> dict[A
         (each, f"{column}_id", f"{column}_reference") for each in frames for column, of in _in(each) if of == kind
     ]
     found: dict[Any, str] = {}
-    for frame, id_, reference in lists or records:
-        if reference in frame:
-            rows = frame.loc[frame[id_].isin(ids), [id_, reference]].dropna()
+    # Small frames first: they often have all of them.
+    for frame, id_, reference in sorted(lists or records, key=lambda each: len(each[0])):
+        missing = [each for each in ids if each not in found]
+        if missing and reference in frame:
+            rows = frame.loc[frame[id_].isin(missing), [id_, reference]].dropna()
             found |= dict(zip(rows[id_], rows[reference].astype("str"), strict=True))
     return found
 

@@ -214,9 +214,9 @@ def _sum(rows: Frame, of: BilledWork, by: Sequence[str]) -> Frame:
 
 
 def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
-    queries = [(work, _counts(of))]
+    queries, taxed = [(work, _counts(of))], bool(of.grouping.settings.taxes)
     for n, period in enumerate(of.periods):
-        rows, counted = count_work_not_passed(invoices, of.counts(period))
+        rows, counted = count_work_not_passed(invoices, of.counts(period), taxed=taxed)
         counted |= count_cancelled(of.counts(period))
         if of.basis == "invoice_date":
             counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
@@ -228,7 +228,7 @@ def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         note_unknown_invoices(frames, counts.get("on_unknown", 0.0))
         whole = is_whole(frames.natives)
-        note_work_not_passed(notes, counts, rows, taxed=bool(settings.taxes), whole=whole)
+        note_work_not_passed(notes, counts, rows, taxed=taxed, whole=whole)
         note_cancelled(notes, counts, of.grouping.base)
     if not of.typed:
         so = "the fees of their invoices are allocated by hours, and the value of the time is missing"

@@ -103,7 +103,7 @@ def note_missing_work(
         notes.add(MISSING_WORK, billed - worth, billed=billed, worth=worth, consequence=consequence)
 
 
-def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
+def count_work_not_passed(rates: Frame, counted: nw.Expr, *, taxed: bool) -> tuple[Frame, dict[str, nw.Expr]]:
     """
     Count invoices whose fees are too high for the work that was passed, for `note_work_not_passed`.
 
@@ -115,6 +115,8 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
         The invoices, from `with_contingent`.
     counted : Expr
         Whether the analysis counts an invoice.
+    taxed : bool
+        Whether the settings have taxes.
 
     Returns
     -------
@@ -127,7 +129,7 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
         _evident=(C("_invoice_state") == "final") & C("_contingent").is_null(),
         # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
         _known=(C("_hidden") == 0) & (C("_by_hours") < 1) & (C("_cancelled") < 1),
-    ).with_columns(**above_items())
+    ).with_columns(**above_items(taxed=taxed))
     is_over = (C("_net") > 0.005) & (C("_net") > worth * _WRITE_UP)
     rates = rates.with_columns(_over=C("_counted") & C("_known") & is_over)
     rates, of_units = count_other_units(rates)
@@ -136,7 +138,7 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
         "excess": value_if(C("_over"), C("_net") - worth).sum(),
         "fees": value_if(C("_counted"), C("_net").abs()).sum(),
         **of_units,
-        **count_above_items(),
+        **count_above_items(taxed=taxed),
     }
 
 

@@ -76,30 +76,36 @@ class _Share:
     on: str
 
 
-def above_items() -> dict[str, nw.Expr]:
+def above_items(*, taxed: bool) -> dict[str, nw.Expr]:
     """
     Return the conditions for invoices with known items, `_itemized`, for those above them, and for those equal to them.
 
     `_exact` are those equal to the cent, and `_due` is the tax on items by the settings, if it is at least a percent.
     Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden`, the rates of tax, and `_evident`, whether
-    they count at all.
+    they count at all. Without taxes in the settings, neither is needed.
     """
     items = C("_worth") + C("_expenses") + C("_fixed_fees")
     due = sum((C(name) * C(f"_tax_on_{kind}") for kind, name in _KINDS.items()), nw.lit(0.0))
     itemized = C("_evident") & (C("_hidden") == 0) & (items > RESIDUE) & (C("_total") > RESIDUE)
-    return {
+    of_all = {
         "_itemized": itemized.fill_null(False),
         "_above": (itemized & (C("_total") > items * (1 + _LEAST))).fill_null(False),
         "_equal": (itemized & ((C("_total") - items).abs() <= items * _LEAST)).fill_null(False),
+    }
+    if not taxed:
+        return of_all
+    return of_all | {
         "_exact": (itemized & ((C("_total") - items).abs() <= _TWO_CENTS)).fill_null(False),
         "_due": value_if((itemized & (due > items * _TAX)).fill_null(False), due),
     }
 
 
-def count_above_items() -> dict[str, nw.Expr]:
+def count_above_items(*, taxed: bool) -> dict[str, nw.Expr]:
     """Count the invoices of `above_items`."""
-    return {
-        **{name: count_if(C(f"_{name}")) for name in ("itemized", "above", "equal")},
+    counts = {name: count_if(C(f"_{name}")) for name in ("itemized", "above", "equal")}
+    if not taxed:
+        return counts
+    return counts | {
         "taxed": count_if(C("_due") > 0),
         "net": count_if((C("_due") > 0) & C("_exact")),
         "net_tax": value_if(C("_exact"), "_due").sum(),
@@ -114,7 +120,7 @@ def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, 
     `counts` are from `count_above_items`, and the invoices have the columns of `above_items`. `whole` tells whether all
     items of the invoices were loaded.
     """
-    net, of = counts["net"], counts["taxed"]
+    net, of = counts.get("net", 0), counts.get("taxed", 0)
     if net * 2 > of >= _SEVERAL or (net >= _MANY and net * _QUARTER >= of):
         notes.add(_NET_INVOICES, net, "invoices", taxed=int(of), amount_of_tax=counts["net_tax"])
     several = counts["above"] >= _SEVERAL and counts["above"] * _QUARTER >= counts["itemized"]
