@@ -39,7 +39,7 @@ def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]
         )
     if needs == "ledger":
         return {needs: _open_items(book, paths, kept)}
-    payments = read_payments(source.unchanged(book), paths)
+    payments = read_payments(source.unchanged(book), paths, kept)
     if payments is None:
         raise ParameterError(f"{analysis.name} needs the books' payments: export Sales by Customer Detail, cash basis.")
     _check_covered(payments, book)
@@ -58,17 +58,20 @@ def _check_covered(payments: pd.DataFrame, book: Book) -> None:
 
 
 def _open_items(book: Book, paths: list[Path], kept: list[pd.DataFrame]) -> pd.DataFrame:
-    day = _last_day(book)
-    found, earlier = (
-        [each for each in of if each.attrs["ledger"]["open_items"]] for of in (map(read_ledger, paths), kept)
-    )
-    fits = [each for each in found if each.attrs["ledger"]["as_of"] in (None, day.isoformat())]
-    if not fits:
-        fits = [each for each in earlier if each.attrs["ledger"]["as_of"] == day.isoformat()][-1:]
+    from billframes.report.ledger_memory import kept_open_items
+
+    day, files = _last_day(book), [*map(read_ledger, paths)]
+    fits = [each for each in files if _opened(each) and each.attrs["ledger"]["as_of"] in (None, day.isoformat())]
+    fits = fits or kept_open_items(kept, day)
     if len(fits) != 1:
-        days = ", ".join(str(each.attrs["ledger"]["as_of"]) for each in [*earlier, *found]) or "no day"
+        found = [str(each.attrs["ledger"]["as_of"]) for each in [*kept, *files] if _opened(each)]
+        days = ", ".join(found) or "no day"
         raise ParameterError(f"tie_out needs one A/R Aging Detail as of {long_date(day)}; the books have {days}.")
     return fits[0]
+
+
+def _opened(report: pd.DataFrame) -> bool:
+    return bool(report.attrs["ledger"]["open_items"])
 
 
 def _last_day(book: Book) -> Any:

@@ -21,7 +21,7 @@ from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
 from billframes.mirror.ledgers import keep_reports
 from billframes.periods import Period
-from billframes.report.ledger_memory import join_kept, kept_reports
+from billframes.report.ledger_memory import join_kept, kept_open_items, kept_reports
 from billframes.report.ledgers import Ledgers
 from billframes.report.month import Month
 
@@ -46,8 +46,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
 
     With `must_fit`, a report of what is open on another day is an error, as is one that is not used here.
     """
-    reports = [(each, read_ledger(each)) for each in paths]
-    _check_companies([frame for _, frame in reports])
+    reports = _read(paths)
     opened = [frame for _, frame in reports if _about(frame)["open_items"]]
     paid = _with_payments(reports)
     listed = [frame for _, frame in reports if _about(frame)["history"]]
@@ -61,8 +60,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     kept = kept_reports(month.firm_book.client)
     if not reports and not kept:
         return Ledgers()
-    known = [each for each in kept if _about(each)["open_items"] and _about(each)["as_of"] == month.as_of.isoformat()]
-    tied = _tied_out(month, opened or known[-1:], listed, must_fit=must_fit)
+    tied = _tied_out(month, opened or kept_open_items(kept, month.as_of), listed, must_fit=must_fit)
     ledger = join_kept(month.notes, _as_one(paid), kept)
     if ledger is not None and not paid and not _has_days(month, _about(ledger)):
         ledger = None
@@ -83,16 +81,15 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     )
 
 
-def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
+def read_payments(book: Book, paths: Sequence[Path], kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
     """
     Return the payments in reports of the firm's books, of all their days; None if no report has payments.
 
-    A mirror that has kept reports adds the days before those of the files, and serves without files, too.
+    The reports `kept` by a mirror add the days before those of the files, and serve without files, too.
     """
-    reports = [(each, read_ledger(each)) for each in paths]
-    _check_companies([frame for _, frame in reports])
+    reports = _read(paths)
     notes = Notes()
-    paid = join_kept(notes, _as_one(_with_payments(reports)), kept_reports(book.client))
+    paid = join_kept(notes, _as_one(_with_payments(reports)), kept)
     notes.finish()
     return None if paid is None else book.payments(paid, credits=_credits(reports))
 
@@ -106,6 +103,13 @@ def check_payments_among(files: Sequence[str]) -> None:
 
 
 _Reports = Sequence[tuple[Path, pd.DataFrame]]
+
+
+def _read(paths: Sequence[Path]) -> _Reports:
+    """Read reports, which are of one company."""
+    reports = [(each, read_ledger(each)) for each in paths]
+    _check_companies([frame for _, frame in reports])
+    return reports
 
 
 def _with_payments(reports: _Reports) -> _Reports:

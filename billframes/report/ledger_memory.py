@@ -25,6 +25,11 @@ def kept_reports(client: object) -> list[pd.DataFrame]:
     return LedgerTable(storage).read() if isinstance(storage, Storage) else []
 
 
+def kept_open_items(kept: Sequence[pd.DataFrame], day: dt.date) -> list[pd.DataFrame]:
+    """Return the report of what is open on a day that was read last; empty if none was kept."""
+    return [each for each in kept if _about(each, "open_items") and _about(each, "as_of") == day.isoformat()][-1:]
+
+
 def join_kept(notes: Notes, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
     """Add the payments of earlier reports of the same kind to those of a report, back to the first day without one."""
     earlier = [each for each in kept if each.attrs["ledger"]["payments"]]

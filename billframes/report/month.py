@@ -39,7 +39,7 @@ from billframes.report.scope import Scope, read_scope
 # In months.
 YEAR = 12
 # Smaller amounts are shown as 0.
-_A_UNIT = 0.5
+A_UNIT = 0.5
 # Fewer hours are shown as 0.0.
 LEAST_HOURS = 0.05
 
@@ -269,7 +269,7 @@ class Month:
         fees = self.result("contribution", by=None, start=self.first, end=self.last).iloc[0]
         left_out = self.realization(None).iloc[0]["left_out_billed_amount"]
         found = {"in fixed fees": fees["fixed_fee_amount"], "on contingency, pro bono or internal matters": left_out}
-        return {words: float(amount) for words, amount in found.items() if abs(amount) >= _A_UNIT}
+        return {words: float(amount) for words, amount in found.items() if abs(amount) >= A_UNIT}
 
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by days past due, by a key or in one row."""

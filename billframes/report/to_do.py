@@ -14,15 +14,13 @@ from billframes._names import first_few, join_names
 from billframes.analysis.model.capacity import working_days
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.lists import missing_time
-from billframes.report.month import Month
+from billframes.report.month import A_UNIT, Month
 from billframes.report.open_amounts import of_scope, overdue_by_client
 
 MOST = 10
 # Work in progress older than this number of days should be billed, or written down.
 _OLD_DAYS = 90
 _MOST_NAMES = 2
-# Smaller amounts are shown as 0.
-_A_UNIT = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def _overdue(month: Month) -> Iterator[ToDo]:
     for row in overdue_by_client(month).to_dict("records"):
         oldest = f"{'the oldest ' if row['invoices'] > 1 else ''}{format_number(row['oldest'], 'count')} days overdue"
         detail = f"{count_of(row['invoices'], 'invoice')}, {oldest}"
-        if row["credit"] >= _A_UNIT:
+        if row["credit"] >= A_UNIT:
             detail += f"; {format_number(row['credit'], 'money')} of credits unused"
         yield ToDo(_person(row["responsible_name"]), f"Call {_names([row['client_name']])}", detail, row["balance"])
 

@@ -14,6 +14,7 @@ from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.ledger import read_ledger
 from billframes.mirror.ledgers import keep_reports
 from billframes.report.ledger_files import read_payments
+from billframes.report.ledger_memory import kept_reports
 from billframes.widgets.dashboard.shared_frames import SharedFrames
 
 
@@ -84,7 +85,9 @@ def test_a_mirror_answers_from_the_reports_that_it_has_kept(ask_with_books, firm
     mirror = bf.mirror(tmp_path / "mirror")
     keep_reports(mirror, [read_ledger(books[0][name]) for name in ("payments", "aging")])
     shared = bf.book("2026-10", client=SharedFrames(tmp_path / "pages", mirror))
-    assert len(read_payments(shared, [])) == len(mirror.book("2026-10").payments(read_ledger(books[0]["payments"])))
+    assert len(read_payments(shared, [], kept_reports(shared.client))) == len(
+        mirror.book("2026-10").payments(read_ledger(books[0]["payments"]))
+    )
     for question in ({"name": "collected", "by": ["responsible"]}, {"name": "tie_out"}):
         answer = Questions(mirror).ask("analysis", question | {"period": "2026-10"})
         assert answer["rows"] == ask_with_books("analysis", question | {"period": "2026-10"})["rows"] != []

@@ -55,7 +55,7 @@ def payment_files(tmp_path_factory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def books(client, payment_files) -> FilteredBooks:
     book = bf.book("2026-Q3", client=client)
-    return FilteredBooks(book, TODAY, read_payments(book, [*payment_files.values()]))
+    return FilteredBooks(book, TODAY, read_payments(book, [*payment_files.values()], []))
 
 
 @pytest.fixture(scope="module")
