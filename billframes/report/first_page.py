@@ -20,7 +20,7 @@ from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, Period, months_between
 from billframes.report.figures import limits, targets
-from billframes.report.month import YEAR, Month
+from billframes.report.month import A_UNIT, YEAR, Month
 
 # The width and height of a line of twelve months, in pixels, with room for the dot at its end.
 _WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0
@@ -247,7 +247,7 @@ def _work(month: Month) -> Tile:
     ages = _ages(row)
     known = math.isfinite(float(row["total"]))
     lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days" if known else "rates are hidden"]
-    if float(row["contingent_amount"]) >= 0.5:
+    if float(row["contingent_amount"]) >= A_UNIT:
         lines.append(f"+ {format_number(float(row['contingent_amount']), 'money')} on contingency")
     return Tile("Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=ages)
 

@@ -18,7 +18,7 @@ from billframes._names import join_names
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import lists, report_tables, standing_out
 from billframes.report.ledger_tables import tie_out_by_reason
-from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.open_amounts import overdue_by_client
 from billframes.report.table_spec import ReportTable
 
@@ -143,7 +143,7 @@ def _causes(whole: Any, change: float) -> str:
     sign = math.copysign(1, change)
     causes = {name: float(whole[name]) * sign for name in _CAUSES if pd.notna(whole[name])}
     main = max(causes, key=lambda each: causes[each], default=None)
-    if main is None or causes[main] < 0.5:
+    if main is None or causes[main] < A_UNIT:
         return ""
     words = {name: _CAUSES[name][(amount > 0) != (sign > 0)] for name, amount in causes.items()}
     against = [name for name, amount in causes.items() if amount <= -0.5]
@@ -233,7 +233,7 @@ def _old_work(month: Month) -> Iterator[Point]:
     names = [f"{each[label]} ({_money(each[oldest])})" for each in first.to_dict("records") if each[oldest] > 0]
     days = int(oldest.rstrip("+")) - 1
     contingent = float(rows["contingent_amount"].sum())
-    beside = f" Beside it, {_money(contingent)} is on contingency." if contingent >= 0.5 else ""
+    beside = f" Beside it, {_money(contingent)} is on contingency." if contingent >= A_UNIT else ""
     headline = f"{_money(old)} of {_money(total)} work in progress is older than {days} days."
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
