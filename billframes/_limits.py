@@ -7,6 +7,7 @@ here. They are far above the files that people make, and the message names the a
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -70,6 +71,44 @@ def _checked_size(file: BinaryIO, name: object, max_bytes: int) -> BinaryIO:
         raise beyond(name, max_bytes, "bytes", "max_bytes")
     file.seek(0)
     return file
+
+
+# In this order: the mark of UTF-32 begins with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def marked_encoding(beginning: bytes) -> str | None:
+    """Return the encoding that a text's first bytes show, by a byte-order mark or the zeros of UTF-16; else None."""
+    for mark, encoding in _MARKS.items():
+        if beginning.startswith(mark):
+            return encoding
+    first = beginning[:2]
+    return "utf-16-be" if first[:1] == b"\0" else "utf-16-le" if first[1:] == b"\0" else None
+
+
+def decode_text(content: bytes) -> tuple[str, str]:
+    """
+    Return the text of a file, and its encoding: one of those that programs on Windows write.
+
+    Without a mark it is UTF-8, or Windows-1252 if it can't be UTF-8. Raise `UnicodeDecodeError`, which is a
+    `ValueError`, if the file does not keep to its mark.
+
+    Examples
+    --------
+    >>> decode_text("Café".encode("utf-16")), decode_text("Café".encode("cp1252"))
+    (('Café', 'utf-16'), ('Café', 'cp1252'))
+    """
+    if encoding := marked_encoding(content[:4]):
+        return content.decode(encoding), encoding
+    try:
+        return content.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace"), "cp1252"
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from billframes._limits import beyond, open_limited
+from billframes._limits import beyond, decode_text, open_limited
 from billframes._messages import warn
 from billframes.bulk.archive import DamagedWorkbookError
 from billframes.bulk.sheets import CellError, Workbook
@@ -79,14 +79,18 @@ def _read_excel(stream: BinaryIO, file: str, max_bytes: int, max_cells: int) -> 
 
 def _decode(content: bytes, file: str) -> str:
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
+        text, encoding = decode_text(content)
+    except UnicodeDecodeError as error:
+        raise LedgerError(
+            f"{file} begins as {error.encoding} text, but is not, so it is cut off or damaged: export it again."
+        ) from error
+    if encoding == "cp1252":
         warn(
             f"{file} is not UTF-8: another program opened and saved it. It is read as Windows-1252, so check the names "
             "with accents.",
             IncompleteDataWarning,
         )
-        return content.decode("cp1252", "replace")
+    return text
 
 
 def _csv_rows(text: str, file: str, max_cells: int) -> Iterator[tuple[int, list[Any]]]:

@@ -310,3 +310,18 @@ def test_overdue_invoices_and_xeros_list_of_invoices_are_read():
     ]
     with pytest.raises(LedgerError, match="its rows add up to 1,400.00"):
         read("\n".join(rows[:6] + rows[7:]))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-32"])
+def test_a_report_that_excel_saved_as_unicode_text_is_read(encoding):
+    """Excel writes tabs and UTF-16 with a mark; some programs leave out the mark."""
+    text = io.StringIO()
+    csv.writer(text, delimiter="\t").writerows(csv.reader(io.StringIO(AGING.replace("Juniper", "Jüniper"))))
+    ledger = read(text.getvalue().encode(encoding))
+    assert (len(ledger), ledger["open_balance"].sum()) == (14, 8505.49)
+    assert ledger["customer"].str.startswith("Jüniper").any()
+
+
+def test_a_cut_utf_16_file_is_refused_as_that():
+    with pytest.raises(LedgerError, match="begins as utf-16-le text, but is not, so it is cut off"):
+        read(AGING.encode("utf-16")[:-1])
