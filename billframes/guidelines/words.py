@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -13,11 +13,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._messages import cut
 from billframes._names import closest
 from billframes.errors import ParameterError
 
-# Up to three words between two others, without a comma, point or semicolon.
-_BETWEEN = r"(?:\s+[^\s,.;]+){0,3}?\s+"
+# The most words of a phrase.
+_LONGEST = 50
+# Words that "~" skips: up to three, without a comma, point or semicolon.
+_SKIPPED = re.compile(r"[^\s,.;]+\s+")
+_MOST_SKIPPED = 3
+_SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_][^\s*|~^$!]*\*?")
 
 
@@ -60,12 +65,61 @@ def guideline_words(name: str | None = None) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Phrase:
-    """A phrase; one of `stems` is in every text that has it."""
+class _Hit:
+    start: int
+    end: int
+    words: str
 
-    pattern: re.Pattern[str]
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """
+    A phrase: the pattern of each word, and whether a "~" precedes it. One of `stems` is in every text that has it.
+
+    A pattern matches at one place in one way, so all hits are found in time proportional to the text.
+    """
+
+    words: Sequence[tuple[re.Pattern[str], bool]]
     stems: tuple[str, ...]
     takes_back: bool
+
+    def hits(self, text: str) -> list[_Hit]:
+        """Return the places of the phrase in a text, which don't overlap."""
+        found = self._by_start(text)
+        hits: list[_Hit] = []
+        for start in sorted(found):
+            if not hits or start >= hits[-1].end:
+                hits.append(found[start])
+        return hits
+
+    def _by_start(self, text: str) -> dict[int, _Hit]:
+        """Find the last word first; then, for each word before it, from which places the rest can be reached."""
+        rest: dict[int, _Hit] = {}
+        has_gap = False
+        for place, (pattern, gap_before) in enumerate(reversed(self.words)):
+            found = {}
+            for word in pattern.finditer(text):
+                if not place:
+                    found[word.start()] = _Hit(*word.span(), word[1])
+                elif following := next(
+                    (rest[at] for at in _next_starts(text, word.end(), has_gap) if at in rest), None
+                ):
+                    gap = " … " if has_gap else " "
+                    found[word.start()] = _Hit(word.start(), following.end, f"{word[1]}{gap}{following.words}")
+            rest, has_gap = found, gap_before
+            if not rest:
+                break
+        return rest
+
+
+def _next_starts(text: str, end: int, has_gap: bool) -> Iterator[int]:
+    """Yield where the next word can start after one that ends here."""
+    space = _SPACE.match(text, end)
+    for _ in range(1 + _MOST_SKIPPED * has_gap):
+        if space is None:
+            return
+        yield space.end()
+        space = _SKIPPED.match(text, space.end())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +149,13 @@ class Phrases:
         likely = [each for each in self.phrases if any(stem in lowered for stem in each.stems)]
         if not likely or all(each.takes_back for each in likely):
             return []
-        back = [hit.span() for each in likely if each.takes_back for hit in each.pattern.finditer(text)]
+        back = bytearray(len(text))
+        for hit in (hit for each in likely if each.takes_back for hit in each.hits(text)):
+            back[hit.start : hit.end] = b"\1" * (hit.end - hit.start)
         found: dict[str, str] = {}
-        for each in likely:
-            for hit in () if each.takes_back else each.pattern.finditer(text):
-                if not any(start < hit.end() and hit.start() < end for start, end in back):
-                    words = "".join(f" {part}" if part else " …" for part in hit.groups()).strip()
-                    found.setdefault(words.casefold(), words)
+        for hit in (hit for each in likely if not each.takes_back for hit in each.hits(text)):
+            if not any(back[hit.start : hit.end]):
+                found.setdefault(hit.words.casefold(), hit.words)
         return list(found.values())
 
 
@@ -110,24 +164,26 @@ def _read(phrase: str, whole: bool) -> _Phrase:
     tokens = phrase.removeprefix("!").split()
     start, end = tokens[:1] == ["^"] or whole, tokens[-1:] == ["$"] or whole
     tokens = [token for token in tokens if token not in {"^", "$"}]
-    if not tokens or "~" in (tokens[0], tokens[-1]):
-        raise ValueError(f"{phrase!r} has no words, or begins or ends with '~'")
-    pattern = r"^\W*" if start else r"(?<!\w)"
+    if not tokens or "~" in (tokens[0], tokens[-1]) or "~ ~" in " ".join(tokens):
+        raise ValueError(f"{cut(phrase, 100)!r} has no words, or a '~' that is not between two words")
+    if len(tokens) - tokens.count("~") > _LONGEST:
+        raise ValueError(f"the phrase {cut(phrase, 100)!r} has more than {_LONGEST} words")
+    words: list[tuple[re.Pattern[str], bool]] = []
     for place, token in enumerate(tokens):
         if token == "~":  # noqa: S105
-            pattern += f"{_BETWEEN}()"
             continue
-        words = token.split("|")
-        wrong = [word for word in words if not _WORD.fullmatch(word)]
+        alternatives = token.split("|")
+        wrong = [word for word in alternatives if not _WORD.fullmatch(word)]
         if wrong:
             raise ValueError(
-                f"{phrase!r} has {wrong[0]!r}, which is not a word; only '*', '|', '~', '^', '$' and '!' have a meaning"
+                f"{cut(phrase, 100)!r} has {cut(wrong[0], 100)!r}, which is not a word; only '*', '|', '~', '^', '$' and '!' have a meaning"
             )
-        joint = r"\s+" if place and tokens[place - 1] != "~" else ""
-        pattern += f"{joint}({'|'.join(map(_pattern, words))})"
-    pattern += r"\W*$" if end else ""
+        before = r"(?<=\s)" if place else r"^\W*" if start else r"(?<!\w)"
+        after = r"(?=\s)" if place < len(tokens) - 1 else r"\W*$" if end else ""
+        pattern = re.compile(f"{before}({'|'.join(map(_pattern, alternatives))}){after}", re.IGNORECASE)
+        words.append((pattern, tokens[place - 1] == "~"))
     stems = tuple(word.rstrip("*").casefold() for word in tokens[0].split("|"))
-    return _Phrase(re.compile(pattern, re.IGNORECASE), stems, takes_back)
+    return _Phrase(words, stems, takes_back)
 
 
 def _pattern(word: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from pathlib import Path
 
@@ -61,6 +62,35 @@ def test_phrases_are_words_and_not_regular_expressions(phrase, text, found):
 def test_a_phrase_takes_back_a_hit_only_at_its_place():
     phrases = Phrases(["travel*", "!travel policy"])
     assert phrases.found_in("Review travel policy; travel to court") == ["travel"]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "hits"),
+    [
+        (" ~ ".join("a" * 12), "a " * 100, 1),
+        (" ~ ".join("a" * 49) + " ~ b", "a " * 10_000 + "b", 1),
+        ("a* ~ " * 20 + "$", "aa " * 100_000, None),
+        ("^ a ~ " + "a|b|a-b ~ " * 20 + "c", "a-b a " * 10_000, 0),
+        ("travel*", "travel policy " * 50_000, 0),
+        ("file $", "file , " * 50_000, 1),
+        ("file $", "file" + " " * 300_000 + "x", 0),
+        ("file ~ x", "file" + " " * 300_000 + "y", 0),
+    ],
+)
+def test_the_time_of_a_search_is_proportional_to_the_text(phrase, text, hits):
+    begun = time.process_time()
+    if hits is None:
+        with pytest.raises(ValueError, match="a '~' that is not between two words"):
+            Phrases([phrase])
+    else:
+        assert len(Phrases([phrase, "!travel policy"]).found_in(text)) == hits
+    assert time.process_time() - begun < 5
+
+
+def test_a_phrase_of_more_than_fifty_words_is_refused():
+    with pytest.raises(ValueError, match="more than 50 words"):
+        Phrases([" ~ ".join("a" * 51)])
+    assert Phrases([" ~ ".join("a" * 50)]).found_in("a " * 50)
 
 
 @pytest.mark.parametrize(
