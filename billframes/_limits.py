@@ -29,8 +29,9 @@ LEDGER_BYTES = 50_000_000
 WORKBOOK_BYTES = 100_000_000
 WORKBOOK_CELLS = 3_000_000
 SETTINGS_BYTES = 250_000
-# Reading a key of n parts takes n² steps.
-_LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){50}")
+# A key of n parts takes the parser n² steps and bytes. It begins a line, or follows a bracket or comma.
+_PART = r"""(?:[\w-]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_PART}[ \t]*+\.[ \t]*+){{50}}", re.MULTILINE)
 
 
 def checked_limit(name: str, given: Any) -> int:
@@ -111,13 +112,21 @@ def decode_text(content: bytes) -> tuple[str, str]:
         return content.decode("cp1252", "replace"), "cp1252"
 
 
-def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a TOML file of settings; raise `OSError`, or `ValueError` if it is not TOML or larger than settings are."""
+def read_toml_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a TOML file; raise `OSError`, or `ValueError` if it is not UTF-8 or UTF-16, or too large."""
     with Path(path).open("rb") as file:
         content = file.read(SETTINGS_BYTES + 1)
     if len(content) > SETTINGS_BYTES:
         raise ValueError(f"it has more than {SETTINGS_BYTES:,} bytes, and settings have less")
-    text = content.decode("utf-8")
+    text, encoding = decode_text(content)
+    if encoding == "cp1252":
+        raise ValueError("it is not UTF-8 text; save it as UTF-8, which editors offer as an encoding")
+    return text
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a TOML file of settings; raise `OSError`, or `ValueError` if it is not TOML or larger than settings are."""
+    text = read_toml_text(path)
     if _LONG_KEY.search(text):
         raise ValueError("a key has more than 50 parts")
     try:

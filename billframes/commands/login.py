@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from billframes._limits import read_toml_text
 from billframes._messages import say
 from billframes.client import Client
 from billframes.config.credentials import KEYRING_SERVICE, check_address
@@ -129,7 +130,7 @@ def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
 def _with_profile(path: Path, name: str, base_url: str) -> str | None:
     """Return the file's text with the profile added, or None if it already has the profile."""
     config = read_config(path)
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = read_toml_text(path) if path.exists() else ""
     existing = config.get("profiles", {}).get(name)
     if existing is not None:
         if existing.get("base_url") != base_url:

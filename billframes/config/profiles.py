@@ -26,7 +26,7 @@ from typing import Any
 import platformdirs
 
 from billframes._export import write
-from billframes._limits import read_toml
+from billframes._limits import read_toml, read_toml_text
 from billframes._messages import warn
 from billframes._names import closest
 from billframes.config.secret import hide, hide_headers
@@ -166,7 +166,7 @@ def save_select_names(path: Path, profile: str | None, names: Mapping[str, Seque
         )
     if not names:
         return
-    text = path.read_text(encoding="utf-8")
+    text = read_toml_text(path)
     if _select_names(text, profile) == {name: list(each) for name, each in names.items()}:
         return
     lines = [f"{name} = {json.dumps(list(each))}" for name, each in names.items()]

@@ -176,7 +176,8 @@ def _read(phrase: str, whole: bool) -> _Phrase:
         wrong = [word for word in alternatives if not _WORD.fullmatch(word)]
         if wrong:
             raise ValueError(
-                f"{cut(phrase, 100)!r} has {cut(wrong[0], 100)!r}, which is not a word; only '*', '|', '~', '^', '$' and '!' have a meaning"
+                f"{cut(phrase, 100)!r} has {cut(wrong[0], 100)!r}, which is not a word; only '*', '|', '~', '^', '$' "
+                "and '!' have a meaning"
             )
         before = r"(?<=\s)" if place else r"^\W*" if start else r"(?<!\w)"
         after = r"(?=\s)" if place < len(tokens) - 1 else r"\W*$" if end else ""

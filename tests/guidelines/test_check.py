@@ -408,7 +408,7 @@ def test_hidden_rates_leave_amounts_missing_and_say_so(tmp_path):
         (('words = ["clerical"]', 'words = ["clericl"]'), r"no word list 'clericl'. Did you mean 'clerical'\?"),
         (('own_words = ["organize', 'own_words = [1, "organize'), "it takes a list of texts"),
         (('own_words = ["organize', 'own_words = ["(a+)+$", "organize'), "which is not a word"),
-        (('own_words = ["organize', 'own_words = ["~ a", "organize'), "begins or ends with '~'"),
+        (('own_words = ["organize', 'own_words = ["~ a", "organize'), "a '~' that is not between two words"),
         (('language = "en"', 'language = "de"'), r"language = 'de'; it takes 'en'"),
         (('language = "en"\n', ""), r"\[block\] uses word lists of a language"),
         (('words = ["clerical"]\n', ""), r"\[barred\] needs words, own_words or codes"),
