@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._names import snake_case
-from billframes.periods import MONTHS, Period
+from billframes.periods import MONTHS, Period, month_end
 
 MISSING = "–"
 NOT_COMPARABLE = "n/a"
@@ -102,6 +102,21 @@ def month_name(day: dt.date, *, short: bool = False) -> str:
     """Return the month in English, such as "October 2026", or if `short` "Oct 2026"."""
     name = MONTHS[day.month - 1]
     return f"{name[:3] if short else name} {day.year}"
+
+
+def days_name(first: dt.date, last: dt.date, *, short: bool = False) -> str:
+    """
+    Return days of one month in English, without the days if they are the whole month.
+
+    Examples
+    --------
+    >>> days_name(dt.date(2026, 10, 1), dt.date(2026, 10, 31)), days_name(dt.date(2026, 10, 5), dt.date(2026, 10, 31))
+    ('October 2026', '5–31 October 2026')
+    """
+    name = month_name(last, short=short)
+    if first == last:
+        return f"{last.day} {name}"
+    return name if first.day == 1 and last == month_end(last) else f"{first.day}–{last.day} {name}"
 
 
 def long_date(day: dt.date) -> str:

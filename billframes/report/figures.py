@@ -19,7 +19,8 @@ from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_meas
 from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
-from billframes.report.month import LEAST_HOURS, YEAR, Month
+from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month_days import YEAR
 from billframes.report.table_spec import MakeTable, ReportTable, to_date
 
 NAN = math.nan
@@ -111,7 +112,7 @@ def headings(month: Month) -> list[str]:
     """Return the headings of a headline's periods. A year to date of one month is not headed like the month."""
     months = [month.same_days_name(back) for back in (0, 1, YEAR)]
     years = (month.to_date_name(), month.to_date_name(1))
-    return [*months, *(f"Year to {each}" if each in months else each for each in years)]
+    return [*months, *(f"Year to {each.rpartition('–')[2]}" if each in months else each for each in years)]
 
 
 def limits(month: Month) -> dict[str, tuple[float, str]]:
@@ -209,7 +210,7 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
         rows = month.with_distinct_names(
             pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
         )
-        for end, first in (("", month.first), ("_to_date", month.first_of_year)):
+        for end, first in (("", month.counted_from), ("_to_date", month.first_of_year)):
             amounts = _reached(month, kind, first)
             rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
             goals = prorated_targets(settings, kind, first, month.last)

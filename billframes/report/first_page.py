@@ -20,7 +20,8 @@ from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, Period, months_between
 from billframes.report.figures import limits, targets
-from billframes.report.month import A_UNIT, YEAR, Month
+from billframes.report.month import A_UNIT, Month
+from billframes.report.month_days import YEAR
 
 # The width and height of a line of twelve months, in pixels, with room for the dot at its end.
 _WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0

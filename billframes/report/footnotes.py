@@ -12,7 +12,8 @@ from billframes._names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.model.capacity import working_days
 from billframes.report.figures import Headline
-from billframes.report.month import YEAR, Month
+from billframes.report.month import Month
+from billframes.report.month_days import YEAR
 from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
@@ -210,7 +211,7 @@ def data_day(month: Month) -> str:
     zone = month.settings.time_zone
     loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
     data = f"data of {long_date(loaded.date())}, {loaded:%H:%M} {zone}" if loaded else "data without a day"
-    first = month.firm_book.first_day
+    first = month.first_day
     data += f" · they begin on {long_date(first)}" if first and not month.is_known(month.same_days(YEAR)) else ""
     return f"Amounts in {month.currency} · {data}" if month.currency else f"{data[:1].upper()}{data[1:]}"
 

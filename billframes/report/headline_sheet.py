@@ -41,7 +41,7 @@ def headline_sheet(
     book: Any, page: Any, month: Month, others: Sequence[ReportTable], *, title: str = "", remark: str = ""
 ) -> None:
     """Write the key points and the headline figures, and add charts of the other sheets."""
-    heading = f"Monthly billing report {month.name}"
+    heading = f"Monthly billing report {month.same_days_name(0, short=False)}"
     lines = [title, month.scope.title if month.scope else "", footnotes.as_of(month), remark]
     page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
     row = 1

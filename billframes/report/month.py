@@ -15,12 +15,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._format import month_name
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.bridge import bridge
 from billframes.analysis.compare import compare_results
 from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
-from billframes.analysis.frames.data_span import CountedDays, covers, is_known
+from billframes.analysis.frames.data_span import CountedDays
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
@@ -29,15 +28,14 @@ from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
-from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between, period_before, year_before
+from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances
 from billframes.report.ledgers import Ledgers
+from billframes.report.month_days import YEAR, MonthDays
 from billframes.report.scope import Scope, read_scope
 
-# In months.
-YEAR = 12
 # Smaller amounts are shown as 0.
 A_UNIT = 0.5
 # Fewer hours are shown as 0.0.
@@ -45,7 +43,7 @@ LEAST_HOURS = 0.05
 
 
 @dataclass
-class Month:
+class Month(MonthDays):
     """
     A month's book and the figures of the report.
 
@@ -56,9 +54,6 @@ class Month:
     clients may refuse or cut. `ledgers` has the payments and the tie-out of the firm's books.
     """
 
-    first: dt.date
-    last: dt.date
-    as_of: dt.date
     book: Book | BookSlice
     notes: Notes = field(default_factory=lambda: Notes("page"), repr=False, compare=False)
     scope: Scope | None = None
@@ -98,14 +93,9 @@ class Month:
         return self.book.sliced.book if isinstance(self.book, BookSlice) else self.book
 
     @property
-    def name(self) -> str:
-        """The month in words, such as "October 2026"."""
-        return month_name(self.first)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the figures cover the whole month."""
-        return self.as_of >= month_end(self.first)
+    def first_day(self) -> dt.date | None:
+        """The first day of the data; None if it is not known."""
+        return self.firm_book.first_day
 
     @property
     def settings(self) -> FirmSettings:
@@ -153,40 +143,10 @@ class Month:
         dated = invoices["invoice_date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))
         return bool((dated & (invoices["invoice_state"] == "final")).any())
 
-    def earlier(self, months: int) -> dt.date:
-        """Return the first day of the month that many months earlier."""
-        index = self.first.year * 12 + self.first.month - 1 - months
-        return dt.date(index // 12, index % 12 + 1, 1)
-
     @property
     def year_start(self) -> dt.date:
         """The first day of the year to date: that of the fiscal year, or else 1 January."""
         return (self.settings.fiscal_year or CALENDAR_YEAR).year_of(self.last).start or self.first
-
-    @property
-    def months_back(self) -> int:
-        """The number of earlier months: back to the start of last year, so that both years to date are known."""
-        start = self.year_start
-        return YEAR + (self.first.year - start.year) * YEAR + self.first.month - start.month
-
-    def same_days(self, months: int) -> Period:
-        """Return the days of an earlier month that are compared with this month: all of them if it is over."""
-        if months == YEAR:
-            return year_before(self.first, self.last)
-        return (
-            period_before(Period(self.first, month_end(self.first)), self.last)
-            if months
-            else Period(self.first, self.last)
-        )
-
-    def same_days_name(self, months: int, *, short: bool = True) -> str:
-        """Return these days in words, such as "Sep 2026", or "1–14 Sep 2026" if the month is not over."""
-        end = self.same_days(months).end or self.last
-        return f"{'' if self.is_over else f'1–{end.day} '}{month_name(end, short=short)}"
-
-    def is_known(self, span: Period) -> bool:
-        """Tell whether the data begin early enough for the figures of these days."""
-        return covers(self.firm_book.first_day, span.start)
 
     def figures_of(self, span: Period) -> dict[str, float]:
         """Return the figures of `by_month` of other days, added up month by month; empty if they are not known."""
@@ -198,29 +158,7 @@ class Month:
 
     def to_date(self, years_back: int = 0) -> dict[str, float]:
         """Return the figures of the year to date, from the first day of the data on, or of the same days last year."""
-        if years_back:
-            return self.figures_of(year_before(self.year_start, self.last))
-        return self.figures_of(Period(self.first_of_year, self.last))
-
-    def to_date_name(self, years_back: int = 0) -> str:
-        """Return the year to date in words, such as "Jan–Oct 2026", or "Jul 2025–Feb 2026"."""
-        span = year_before(self.year_start, self.last) if years_back else Period(self.first_of_year, self.last)
-        start, end = span.start or self.first, span.end or self.last
-        first, last = (month_name(each, short=True) for each in (start, end))
-        day = "" if self.is_over else f"{end.day} "
-        if first == last:
-            return f"{'1–' if day else ''}{day}{last}"
-        return f"{first if start.year != end.year else first.partition(' ')[0]}–{day}{last}"
-
-    @property
-    def counted_from(self) -> dt.date:
-        """The first day of the month of which data are known."""
-        return max(self.first, self.firm_book.first_day or self.first)
-
-    @property
-    def first_of_year(self) -> dt.date:
-        """The first day of the year to date of which data are known."""
-        return max(self.year_start, self.firm_book.first_day or self.year_start)
+        return self.figures_of(self._year_to_date(years_back))
 
     @functools.cached_property
     def by_month(self) -> pd.DataFrame:
@@ -231,9 +169,8 @@ class Month:
         """
         billed = self._realization_by_month("invoice_date")
         cohort = self._realization_by_month("work_date")
-        names = self._month_names()
-        firsts = map(self.earlier, range(len(names) - 1, -1, -1))
-        spans = [Period(each, min(month_end(each), self.last)) for each in firsts]
+        spans = [Period(each, min(month_end(each), self.last)) for each in self._months()]
+        names = [f"{each.start:%Y-%m}" for each in spans]
         hours = pd.DataFrame(list(map(self._hours_of, spans)), index=pd.Index(names))
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
@@ -287,9 +224,9 @@ class Month:
         """Return a figure of realization for twelve months, each beside the month before and the year before."""
         back = 2 * YEAR - 1
         rows = self._realization_by_month("invoice_date", back)
-        names = self._month_names(back)
+        names = [f"{each:%Y-%m}" for each in self._months(back)]
         days = {
-            f"{first:%Y-%m}": CountedDays(first, end, min(end, self.last), self.firm_book.first_day)
+            f"{first:%Y-%m}": CountedDays(first, end, min(end, self.last), self.first_day)
             for first in map(self.earlier, range(back, -1, -1))
             for end in (month_end(first),)
         }
@@ -367,14 +304,9 @@ class Month:
         rows = rows.set_index("month")
         # A month without a row had no work or invoices, so its amounts are 0 and not missing.
         amounts = [name for name in rows.columns if name.endswith(("_amount", "_hours"))]
-        names = [name for name in self._month_names(back) if name not in rows.index]
+        names = [name for each in self._months(back) if (name := f"{each:%Y-%m}") not in rows.index]
         absent = pd.DataFrame(0.0, index=names, columns=amounts)
         return pd.concat([rows, absent]) if len(absent) else rows
-
-    def _month_names(self, back: int = 0) -> list[str]:
-        """Return the names of this month and of the months before it of which data are known."""
-        months = map(self.earlier, range(back or self.months_back, -1, -1))
-        return [f"{each:%Y-%m}" for each in months if is_known(self.firm_book.first_day, month_end(each))]
 
     def _hours_of(self, span: Period) -> Mapping[Any, Any]:
         row: pd.Series[Any] = self.result("utilization", by=None, start=span.start, end=span.end).iloc[0]

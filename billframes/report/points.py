@@ -257,7 +257,9 @@ def _ledger(month: Month) -> Iterator[Point]:
 def _unbilled(month: Month) -> Iterator[Point]:
     work = float(month.wip(None).iloc[0]["total"])
     if not month.has_invoices and work > 0:
-        headline = f"Nothing was billed: no final invoice is dated from {month.first.day} to {month.last:%-d %B}."
+        headline = (
+            f"Nothing was billed: no final invoice is dated from {month.counted_from.day} to {month.last:%-d %B}."
+        )
         yield Point(headline, f"Work in progress is {_money(work)}.", "Work in progress and lock-up", 1.0)
 
 

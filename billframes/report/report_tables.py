@@ -11,7 +11,8 @@ from billframes._format import enum_label, format_number, long_date
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
-from billframes.report.month import LEAST_HOURS, YEAR, Month
+from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month_days import YEAR
 from billframes.report.table_spec import (
     Chart,
     MakeTable,
@@ -160,7 +161,8 @@ def month_by_month(measure: str) -> MakeTable:
 
     def make(month: Month) -> ReportTable:
         rows = month.month_by_month(measure)
-        return of_analysis("compare", f"{figure} month by month", rows, rows.iloc[:0], label="month", top=0)
+        title = f"{figure} month by month"
+        return of_analysis("compare", title, rows, rows.iloc[:0], label="month", top=0, names=month.names_of_parts)
 
     return make
 
@@ -180,7 +182,7 @@ def twelve_months(month: Month) -> ReportTable:
         total=rows.iloc[:0],
         columns=tuple(measures()[name] for name in columns),
         meaning=(BY_MONTH,),
-        names={} if month.is_over else {f"{month.first:%Y-%m}": month.same_days_name(0)},
+        names=month.names_of_parts,
         top=0,
         charts=tuple(Chart(analysis=each, height=1.8) for each in drawn if len(rows) > 1),
     )

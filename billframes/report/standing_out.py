@@ -11,7 +11,8 @@ from typing import Any
 
 from billframes._format import format_number
 from billframes.periods import Period
-from billframes.report.month import LEAST_HOURS, YEAR, Month
+from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month_days import YEAR
 
 _LAWYER_SHARE, _FEWEST_LAWYERS = 0.3, 4
 _LAG_DAYS, _LATE_SHARE, _MISSING_SHARE = 5.0, 0.1, 0.05

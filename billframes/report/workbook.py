@@ -219,7 +219,7 @@ def _set_up_printing(page: Any, width: float) -> None:
 
 
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
-    yield "Monthly billing report", month.name
+    yield "Monthly billing report", month.same_days_name(0, short=False)
     yield "Firm", title
     yield "Scope", month.scope.title if month.scope else "The whole firm"
     yield "Data", footnotes.as_of(month)

@@ -29,6 +29,7 @@ from tests.firms import FIRMS, LAST, make_firm, on
 OCTOBER = dt.date(2026, 10, 1)
 # Columns of loaded frames that `make_firm` leaves out.
 _MORE = {"matters": ("reference", "client_reference"), "expenses": ("description",), "fixed_fees": ("description",)}
+TARGETS = FirmSettings(targets={"p0@firm.example": {"hours": 1_044, "period": "year"}})
 VAT = {"name": "VAT", "rate": 0.19, "on": ["time", "fixed_fees", "expenses"]}
 
 
@@ -48,6 +49,8 @@ def report_of(tables: Mapping[str, Any], last: dt.date = LAST, settings: FirmSet
 
 MONTHS: dict[str, Callable[[], Month]] = {
     "first month": lambda: report_of(FIRMS["first month"]()),
+    "from the 12th": lambda: report_of(make_firm(first=dt.date(2026, 10, 12)), settings=TARGETS),
+    "from the 6th to the 20th": lambda: report_of(make_firm(first=dt.date(2026, 10, 6)), dt.date(2026, 10, 20)),
     "from August": lambda: report_of(FIRMS["from August on"]()),
     "mid-month": lambda: report_of(make_firm(), dt.date(2026, 10, 14)),
     "tax": lambda: report_of(make_firm(taxes=(0.19, 0.19)), settings=FirmSettings(taxes=[VAT], currency="EUR")),
@@ -87,15 +90,34 @@ DECISIVE = {
         "Utilization | 34.3% | – | – | – | – | 34.3% | – | –",
         "From 2 October 2026, the first day of the data, the month has 21 working days",
     ),
+    "from the 12th": (
+        "14–31 October 2026\n",
+        # Person 0 has 4 hours of target on each of the 13 working days since the 14th.
+        "Client hours\n76.8\nh\n73.8% of target (1 person)\n",
+        "Utilization\n36.9%\nFees billed\n0\nBilling realization\n–\nSettled of the month’s bills\n0\n",
+        "14–31 Oct 2026 | Sep 2026 | Change | Oct 2025 | Change | Year to 31 Oct 2026 | Jan–Oct 2025 | Change",
+        "Client hours | 76.8 | – | – | – | – | 76.8 | – | –",
+        "Value of time worked | 21,120 | –",
+        "Person 0 | 38.4 | 52.0 | 73.8% | 38.4 | 52.0 | 73.8%",
+        "no final invoice is dated from 14 to 31 October.",
+        "this one is 14–31 Oct 2026.",
+    ),
+    "from the 6th to the 20th": (
+        "7–20 October 2026\n",
+        "Client hours\n51.2\nh\nUtilization\n",
+        "7–20 Oct 2026 | 1–20 Sep 2026 | Change | 1–20 Oct 2025 |",
+        "no final invoice is dated from 7 to 20 October.",
+    ),
     "from August": (
         "Fees billed\n30,096\n+12.5% on Sep\nBilling",
         "Lock-up\n93.3\ndays\n49.2 in work + 44.1 in receivables\nwith the fees of 88 days\n",
         "÷ fees × 88. Fees are the time fees and fixed fees billed in the last 88 days, since the data begin.",
         "Client hours | 115.2 | 115.2 | 0.0% | – | – | 332.8 | – | –",
-        "this one is Aug–Oct 2026",
+        "this one is 5 Aug–Oct 2026",
+        "5–31 Aug 2026 | 102.4 |",
     ),
     "mid-month": (
-        "October 2026\nto 14 October\n",
+        "1–14 October 2026\n",
         "Client hours\n51.2\nh\n0.0% on 1–14 Sep · 0.0% on 1–14 Oct 2025\n",
         "Fees billed rose by 3,344 to 30,096 (1–14 September 2026: 26,752).",
         "1–14 Oct 2026 | 1–14 Sep 2026 | Change | 1–14 Oct 2025 | Change | Jan–14 Oct 2026",

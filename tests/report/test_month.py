@@ -188,7 +188,7 @@ def test_a_note_says_that_invoices_after_the_load_are_missing(october):
 def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):
     part = report.load("2026-10", as_of="2026-10-15")
     assert part.last == dt.date(2026, 10, 15)
-    assert "October 2026 <small>to 15 October</small>" in report.cover(part)._repr_html_()
+    assert "<h1>1–15 October 2026</h1>" in report.cover(part)._repr_html_()
     assert "The month is not over: figures run to 15 October 2026." in report.notes(part)._repr_html_()
     # 1 to 15 October 2026 has eleven working days.
     assert part.by_month["capacity_hours"].iloc[-1] == pytest.approx(part.utilization["capacity_hours"].sum())
