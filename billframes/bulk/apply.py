@@ -80,17 +80,19 @@ def send_journal(
     """
     Send the changes of a journal that were not sent, and find out the outcomes of those without a response.
 
+    Without `columns`, it was begun before, so its new records are searched for: a copy of it may have created them.
+
     Raises `AuthenticationError` if the credential is not accepted, and `TransportError` if the server does not respond;
     the journal is then unfinished.
     """
-    resource = resource_of(journal)
+    resource, resumed = resource_of(journal), columns is None
     if columns is None:
         columns = load_columns(connection, resource, {name for entry in journal.entries() for name, *_ in entry.cells})
         # Custom fields were not known when the journal was opened.
         journal.check_cells(columns)
     run = _JournalRun(connection, journal, resource, columns)
     with progress_reporter(connection.progress if progress is None else progress, "changes") as show_progress:
-        run.finish(show_progress)
+        run.finish(show_progress, resumed=resumed)
     journal.finish()
 
 
@@ -113,18 +115,21 @@ class _JournalRun:
             ChangedRecords(connection, resource, columns, dt.datetime.fromisoformat(read_at)) if read_at else None
         )
 
-    def finish(self, progress: Progress) -> None:
+    def finish(self, progress: Progress, *, resumed: bool) -> None:
         """Send all changes, and find out the outcomes of those without a response."""
         self._reopen_sent()
         at_once = self._connection.concurrency
         with request_threads(at_once) as pool:
+            planned = [each for each in self._journal.entries("planned") if each.action == "create" and resumed]
+            if planned:
+                self._resolve_creates(0.0, planned)
             sender = Sender(pool, self._journal, self._writer, self._changed, at_once, progress)
             for _ in range(_ROUNDS):
                 sender.send(("update", "create"))
-                if not self._resolve_creates(sender):
+                if not self._resolve_creates(sender.last_sent):
                     break
             sender.send(("update", "create"))
-            self._resolve_creates(sender, last=True)
+            self._resolve_creates(sender.last_sent, last=True)
             sender.send(("delete",))
         self._unanswered.find_ids()
 
@@ -145,19 +150,19 @@ class _JournalRun:
             state = "unanswered" if entry.action == "create" else "planned"
             self._journal.save([_sent_once_more(entry.with_outcome(state))])
 
-    def _resolve_creates(self, sender: Sender, *, last: bool = False) -> bool:
-        """Find out the outcomes of creates without a response; return whether some have to be sent again."""
-        unanswered = list(self._journal.entries("unanswered"))
-        if not unanswered:
+    def _resolve_creates(self, last_sent: float, planned: Sequence[Entry] = (), *, last: bool = False) -> bool:
+        """Find out the outcomes of creates without a response, and of `planned` ones; return whether some are sent."""
+        creates = [*self._journal.entries("unanswered"), *planned]
+        if not creates:
             return False
         # The server may still be working on them.
         now = time.monotonic()
-        wait = SETTLE_SECONDS - min(now - sender.last_sent, *map(_seconds_since_sent, unanswered))
+        wait = SETTLE_SECONDS - min([now - last_sent, *(_seconds_since_sent(each) for each in creates if each.sent_at)])
         time.sleep(max(0.0, wait, self._not_before - now))
-        found = self._unanswered.find_outcomes(unanswered)
+        found = self._unanswered.find_outcomes(creates)
         resolved = [
             _create_with_outcome(entry, state, id_, last=last)
-            for entry, (state, id_) in zip(unanswered, found, strict=True)
+            for entry, (state, id_) in zip(creates, found, strict=True)
         ]
         self._journal.save(resolved)
         return any(entry.state == "planned" for entry in resolved)
@@ -172,8 +177,10 @@ def _create_with_outcome(entry: Entry, state: str, id_: str | None, *, last: boo
     if state == "done":
         return entry.with_outcome("done", id_=id_)
     if state == "uncertain":
-        reason = "no response came, and the server has more records with these values than were sent: check them"
+        reason = "the server has more records with these values than were sent: check them"
         return entry.with_outcome("uncertain", reason)
+    if entry.sent_at is None:
+        return entry
     if last:
         return entry.with_outcome("failed", f"not created: {entry.reason}")
     return _sent_once_more(entry.with_outcome("planned"))

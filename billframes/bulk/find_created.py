@@ -136,7 +136,9 @@ class UnansweredCreates:
     def _search(self, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[list[ServerRecord]]]:
         """Return the values of each create, and the server's records that have them."""
         wanted = [self._identity(entry) for entry in entries]
-        since = self._server_time(min(str(entry.sent_at) for entry in entries))
+        times = [entry.sent_at for entry in entries]
+        # A copy of the journal may have created those that this one has not sent, at any time.
+        since = None if None in times else self._server_time(min(map(str, times)))
         reader = RecordReader(self._connection)
         return wanted, find_by_values(reader, self._resource, self._columns, wanted, since=since)
 

@@ -5,18 +5,21 @@ A forked process closes its copy of the lock's file. Otherwise it would hold the
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from billframes._forks import Process, hold_during_fork, in_each_child
 from billframes.errors import MirrorError
 
 _PAUSE = 0.1
+# The errors of a lock that another process holds. All others mean that the file system has no locks.
+_BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES}
 _handles: set[int] = set()
 
 
@@ -26,7 +29,7 @@ def folder_lock(folder: Path | None, wait: float) -> Iterator[None]:
     Hold the lock of a mirror's folder, and make files that only their owner can read.
 
     A mirror in a bucket has no lock (`folder` is None). There, the later of two refreshes is refused when it commits.
-    Raise `MirrorError` if another process still holds the lock after `wait` seconds.
+    Raise `MirrorError` if another process still holds the lock after `wait` seconds, or if there are no locks.
     """
     if folder is None:
         yield
@@ -87,13 +90,13 @@ def _open_lock_file(folder: Path) -> int:
 
 def _wait_for_lock(handle: int, folder: Path, wait: float) -> None:
     end = time.monotonic() + wait
-    while not _try_lock(handle):
+    while not _try_lock(handle, folder):
         if time.monotonic() > end:
             raise MirrorError(f"Another process has been refreshing the mirror {folder} for {wait:g} seconds.")
         time.sleep(_PAUSE)
 
 
-def _try_lock(handle: int) -> bool:
+def _try_lock(handle: int, folder: Path) -> bool:
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -103,20 +106,25 @@ def _try_lock(handle: int) -> bool:
             import fcntl
 
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _BUSY:
+            return False
+        raise MirrorError(
+            f"The mirror {folder} can't be locked, so nothing was changed: {error.strerror}. Its file system may have "
+            "no locks. Keep the mirror on a disk of this machine, or in a bucket."
+        ) from error
     return True
 
 
 def _unlock(handle: int) -> None:
     """Release the lock for all copies of its file, and close it."""
-    try:
-        if sys.platform != "win32":
-            import fcntl
+    if sys.platform != "win32":
+        import fcntl
 
+        # It fails where there are no locks.
+        with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_UN)
-    finally:
-        os.close(handle)
+    os.close(handle)
 
 
 def _close_copies() -> None:

@@ -26,6 +26,7 @@ from billframes.transport.http_errors import (
     connection_failure,
     failure_after_sending,
     incomplete_error,
+    leaves_open,
     status_error,
     too_large_error,
 )
@@ -204,9 +205,7 @@ class HttpClient:
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
         error = status_error(response, request, again=again, wait=wait if too_long else None)
         outcome = Failure(error, response.status in RETRIED_STATUSES and not too_long, wait, refusal=refusal)
-        if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return failure_after_sending(outcome, request)
-        return outcome
+        return failure_after_sending(outcome, request) if leaves_open(response.status) else outcome
 
     def _exchange(self, request: ApiRequest, scope: CancelScope) -> tuple[RawResponse, Refusal | None]:
         """Send a request once; return the response and, if it is a 429, the pause after it."""

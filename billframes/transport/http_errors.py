@@ -95,6 +95,17 @@ def _unusable_response_error(request: ApiRequest, origin: str, reason: str, advi
     )
 
 
+def leaves_open(status: int) -> bool:
+    """
+    Tell whether a write with this status can have had an effect.
+
+    A form's server redirects to the new record. Only 307 and 308 ask to send the same request elsewhere.
+    """
+    is_redirect = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST
+    repeats = status in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or (is_redirect and not repeats)
+
+
 def failure_after_sending(failure: Failure, request: ApiRequest) -> Failure:
     """Return the failure of a request that was sent: the outcome of a write is then uncertain."""
     if request.is_read:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import shutil
 import sqlite3
 import stat
 import sys
@@ -291,6 +292,28 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
     assert set(written.values()) == {1}
     with pytest.raises(bf.ParameterError, match="is finished, so there is nothing to resume"):
         bf.resume(journal, client=firm.client)
+
+
+@pytest.mark.parametrize("begun", [0, 7])
+@pytest.mark.parametrize("copy_first", [True, False])
+@pytest.mark.parametrize("equal", [True, False])
+def test_a_copied_journal_creates_no_record_twice(firm, journal, tmp_path, monkeypatch, begun, copy_first, equal):
+    """A journal is copied before its apply ends, and both are resumed, also with several new rows that are equal."""
+    loaded = firm.client.time_entries("2026-10", billed=False).head(4)
+    text = f"Copied {begun} {copy_first} {equal}"
+    new = new_rows(loaded, 40, text).assign(**({"description": text} if equal else {}))
+    plan = firm.client.time_entries.plan(pd.concat([loaded.assign(description=text + " edit"), new]))
+    at = firm.position()
+    interrupt_apply(firm.client, plan, journal, begun, monkeypatch)
+    copy = tmp_path / "copy.journal"
+    shutil.copyfile(journal, copy)
+    copy.chmod(0o600)
+    for path in (copy, journal) if copy_first else (journal, copy):
+        outcomes = bf.resume(path, client=firm.client)
+        assert set(outcomes.loc[outcomes["action"] == "create", "outcome"]) == {"done"}
+    made = [record["description"] for _, record in firm.changes(at)]
+    assert len([each for each in made if each.startswith(text) and not each.endswith("edit")]) == 40
+    assert len([each for each in made if each.endswith("edit")]) == 4
 
 
 def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_created_again(firm, journal, monkeypatch):

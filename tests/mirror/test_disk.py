@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import os
 import pwd
 import shutil
@@ -17,6 +19,7 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror import windows
+from billframes.mirror.lock import folder_lock
 from tests.frames import assert_frame_equal
 
 pytestmark = pytest.mark.skipif(
@@ -148,6 +151,27 @@ def test_a_read_only_disk_is_read_and_not_refreshed(writer, disk):
     assert_equal(mirror(disk / "firm"), writer)
     with pytest.raises(bf.MirrorError, match=r"can't be written: Read-only file system. Nothing was changed"):
         m.refresh()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EIO, errno.EINVAL])
+def test_a_file_system_without_locks_is_not_waited_for(writer, tmp_path, monkeypatch, number):
+    def refuse(_handle, _operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(bf.MirrorError, match=f"can't be locked, so nothing was changed: {os.strerror(number)}"):
+        mirror(tmp_path / "firm", client=writer).refresh()
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.EACCES])
+def test_a_lock_of_another_process_is_waited_for(tmp_path, monkeypatch, number):
+    def refuse(_handle, _operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    busy = pytest.raises(bf.MirrorError, match="Another process has been refreshing")
+    with busy, folder_lock(tmp_path, 0.2):
+        pytest.fail("it was locked")
 
 
 @contextlib.contextmanager

@@ -80,11 +80,13 @@ class SharedFrames:
         """Wait until no other page loads the same records. The system releases the lock if a kernel ends."""
         with (self._folder / f"{name}.lock").open("w") as file:
             # Without locks, two pages opened at the same moment may both load the records, which is harmless.
-            if sys.platform != "win32":
-                fcntl.flock(file, fcntl.LOCK_EX)
+            with contextlib.suppress(OSError):
+                if sys.platform != "win32":
+                    fcntl.flock(file, fcntl.LOCK_EX)
             try:
                 yield
             finally:
                 # A process that was forked meanwhile has a copy of the file, and would keep the lock.
-                if sys.platform != "win32":
-                    fcntl.flock(file, fcntl.LOCK_UN)
+                with contextlib.suppress(OSError):
+                    if sys.platform != "win32":
+                        fcntl.flock(file, fcntl.LOCK_UN)
