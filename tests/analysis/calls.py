@@ -175,7 +175,11 @@ def _more_columns() -> dict[str, list[Any]]:
 
 def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable[[Frames], Any]:
     """Return a call of an analysis with the frames of these names, by keyword, and these options."""
-    return lambda firm: function(**{name: firm[name] for name in frames}, **options)
+
+    def run(_function: Callable[..., Any], firm: Frames) -> Any:
+        return function(**{name: firm[name] for name in frames}, **options)
+
+    return functools.partial(run, function)
 
 
 def call_forecast(function: Callable[..., Any], **options: Any) -> Callable[[Frames], Any]:

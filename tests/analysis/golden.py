@@ -1,15 +1,17 @@
-"""The results and the warnings of all analyses, by all keys, on three firms and three engines.
+"""The results and the notes of all analyses, by all keys, on three firms and several engines.
 
-`python -m tests.analysis.golden` compares them with `golden_figures.json` and `golden_notes.json`, in two minutes;
-`test_golden.py` compares a part. With `--write` it writes the files; a line that changes is a change of what users get.
+`python -m tests.analysis.golden realization wip` compares some analyses on pandas in a few seconds. Without names it
+compares all of them on pandas and Polars, and some calls on Arrow, DuckDB and Ibis, in three minutes; `test_golden.py`
+compares a part. With `--write` it writes `golden_results/`, one file for each analysis, which have every value and
+dtype, and the notes without their texts. A line that changes there is a change of what users get.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-import inspect
 import json
+import re
 import sys
 import warnings
 import zlib
@@ -17,241 +19,216 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
+import ibis
 import polars as pl
-import pyarrow as pa
 
 import billframes as bf
-from billframes import analysis
-from billframes.errors import BillframesError
-from tests.analysis.calls import OF_LEDGERS
-from tests.analysis.conftest import rows_of
-from tests.firms import make_firm
+from billframes.errors import BillframesError, BillframesWarning
+from tests.analysis import conftest
+from tests.analysis.calls import CALLS, edge_case_frames
+from tests.analysis.golden_firms import KEYS, calls, firms
 
-FILES = {part: Path(__file__).with_name(f"golden_{part}.json") for part in ("figures", "notes")}
-KEYS: tuple[str, ...] = (
-    *("", "user", "client", "matter", "practice_area", "responsible", "originator", "matter_type", "role"),
-    *("month", "quarter", "year", "client_cf_industry", "matter_archived", "billing_type"),
-    *("practice_area user", "client month"),
+FOLDER = Path(__file__).with_name("golden_results")
+ENGINES = {**conftest.ENGINES, "ibis": ibis.memtable}
+# These calls cover the kinds of rows and of keys. They are compared on engines that take a second for a call.
+FEW = (
+    *("utilization by role and month", "realization by originator", "realization with tax", "aging by matter and user"),
+    *("wip by originator", "reconcile", "write-downs by size and originator", "new business by originator"),
+    *("contribution by client", "effective rates by user", "budget burn", "billing lag by client", "stale"),
+    *("missing time", "profitability by user", "realization by industry"),
 )
-ENGINES: dict[str, Callable[[pa.Table], Any]] = {
-    "pandas": lambda table: table.to_pandas(date_as_object=False),
-    "polars": pl.from_arrow,
-    "duckdb": duckdb.from_arrow,
-}
-# A call takes up to a second on DuckDB, however few the rows are.
-ON_DUCKDB = {"sandbox": ["client month"], "mixed": ["", "practice_area user"], "taxed": ["matter"]}
 # A part of the keys, each by two engines and on two firms.
-PARTS = {
-    "pandas": {firm: KEYS[nth::3] for nth, firm in enumerate(ON_DUCKDB)},
-    "polars": {firm: KEYS[(nth + 1) % 3 :: 3] for nth, firm in enumerate(ON_DUCKDB)},
-    "duckdb": {"sandbox": [], "mixed": ["practice_area user"], "taxed": []},
+PARTS: dict[str, dict[str, Sequence[str]]] = {
+    "pandas": {firm: KEYS[nth::3] for nth, firm in enumerate(("sandbox", "mixed", "taxed"))},
+    "polars": {firm: KEYS[(nth + 1) % 3 :: 3] for nth, firm in enumerate(("sandbox", "mixed", "taxed"))},
 }
-LISTS = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients", "codes", "code_sets")
-
-SETTINGS: dict[str, Any] = {
-    "targets": {"u0": {"hours": 1800, "period": "year"}},
-    "standard_rates": {"u0": {"2025-01-01": 280.0, "2026-08-15": 310.0}, "u1": 260.0, "u2": 210.0},
-    "cost_rates": {"u0": 150.0, "u1": 100.0, "u2": 60.0},
-    "budgets": {"m0": 100_000.0, "m1": 400.0},
-    "originator_weights": {"m0": {"u0": 0.25, "u1": 0.75}},
-    "time_zone": "Europe/Berlin",
-}
-TAXES = [
-    {"name": "HST", "rate": 0.13, "on": ["time", "expenses"], "clients": ["c0"]},
-    {"name": "VAT", "rate": 0.05, "on": ["time", "fixed_fees", "expenses"], "except_clients": ["c0"]},
-]
+Result = dict[str, Any]
+"""A call's notes, and its columns: each the dtypes of pandas and Polars, then the values."""
 
 
-def altered(table: pa.Table, change: Callable[[dict[str, Any], int], dict[str, Any]]) -> pa.Table:
-    """Change each row by a function that also takes a number from 0 to 19, which depends on the row's first column."""
-    rows = [row | change(row, zlib.crc32(str(next(iter(row.values()))).encode()) % 20) for row in table.to_pylist()]
-    kinds = {each.name: pa.string() if pa.types.is_dictionary(each.type) else each.type for each in table.schema}
-    return pa.Table.from_pylist(rows, pa.schema({name: kinds.get(name, pa.string()) for name in rows[0]}))
+def cases(
+    client: bf.Client,
+    settings: bf.FirmSettings,
+    engine: str,
+    keys: Mapping[str, Sequence[str]],
+    names: Sequence[str] = (),
+) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    """Yield the analysis, a title and a function for each call on an engine, of all analyses or of some."""
+    if engine in PARTS:
+        for firm, make, of_firm in firms(client, settings):
+            for name, (call, takes_by) in calls(make(engine), of_firm).items() if keys.get(firm) else ():
+                for by in keys[firm] if takes_by and name in (names or (name,)) else []:
+                    title = f"{firm} by {by.replace(' ', ' and ')}" if by else firm
+                    yield name, title, functools.partial(call, by=by.split() or None)
+                if not takes_by:
+                    yield name, firm, call
+    frames = edge_case_frames(conftest.Firm(ENGINES[engine]))
+    for title, call in CALLS.items():
+        if engine in PARTS or title in FEW:
+            yield analysis_of(call, title), title, functools.partial(call, frames)
 
 
-def mixed_firm() -> dict[str, pa.Table]:
-    """Return a firm with all types of matters, billed time on contingency, and unknown states, types and invoices."""
-    firm = make_firm(3, taxes=(0.0,) * 4)
-    types = {"m0": "hourly", "m1": "contingency", "m2": "probono", "m3": "fixedFee"}
-    areas = {"m0": "Sales", "m1": "Tax"}
-    originators = {"m0": ["u0", "u1"], "m2": ["u2"]}
-    fees = firm["expenses"].slice(0, 5)
-
-    def entry(row: dict[str, Any], number: int) -> dict[str, Any]:
-        kind = {0: "fixedFee", 1: "nonBillable", 2: "unheard"}.get(number, row["billing_type"])
-        bill = {3: "lost", 4: None}.get(number, row["invoice_id"])
-        return {"billing_type": kind, "invoice_id": bill, "fixed_fee_id": "f0" if kind == "fixedFee" else None}
-
-    def invoice(row: dict[str, Any], number: int) -> dict[str, Any]:
-        state = {0: "void", 1: "review", 2: None}.get(number, row["invoice_state"])
-        return {"invoice_state": state, "due_date": None if number == 5 else row["due_date"]}
-
-    def matter(row: dict[str, Any], _number: int) -> dict[str, Any]:
-        id_ = row["matter_id"]
-        area = {"practice_area_id": areas.get(id_), "practice_area_label": areas.get(id_)}
-        names = {"originator_ids": originators.get(id_, []), "originator_names": originators.get(id_, [])}
-        return {"matter_type": types.get(id_, row["matter_type"]), "archived": id_ == "m3", **area, **names}
-
-    firm["time_entries"] = altered(firm["time_entries"], entry)
-    firm["invoices"] = altered(firm["invoices"], invoice)
-    firm["matters"] = altered(firm["matters"], matter)
-    firm["expenses"] = altered(
-        firm["expenses"], lambda row, number: {"user_id": None if number < 5 else row["user_id"]}
-    )
-    fees = fees.rename_columns(["fixed_fee_id", *fees.column_names[1:]])
-    fees = altered(fees, lambda row, _: {"amount": 700.0})
-    firm["fixed_fees"] = fees.set_column(0, "fixed_fee_id", pa.array([f"f{nth}" for nth in range(len(fees))]))
-    return firm
-
-
-def firms(client: bf.Client, settings: bf.FirmSettings) -> Iterator[tuple[str, Callable[[str], Any], bf.FirmSettings]]:
-    """Yield each firm: its name, a function that returns its frames on an engine, and its settings."""
-    to = {"pandas": "pandas", "polars": "polars", "duckdb": "arrow"}
-
-    def of_sandbox(engine: str) -> dict[str, Any]:
-        loaded = {name: getattr(client, name)(to=to[engine]) for name in LISTS}
-        return {name: duckdb.from_arrow(each) for name, each in loaded.items()} if engine == "duckdb" else loaded
-
-    yield "sandbox", of_sandbox, settings
-    for name, tables, more in (
-        ("mixed", mixed_firm(), {}),
-        ("taxed", make_firm(2, taxes=(0.13, 0.05)), {"taxes": TAXES, "payment_order": ("tax", "expenses", "fees")}),
-    ):
-        industry = [None, "Steel", "Banking", None]
-        clients = tables["clients"].append_column("cf_industry", pa.array(industry[: len(tables["clients"])]))
-        frames = functools.partial(frames_of, tables | {"clients": clients})
-        yield name, frames, bf.FirmSettings(**SETTINGS, **more)
-
-
-def frames_of(tables: Mapping[str, pa.Table], engine: str) -> dict[str, Any]:
-    return {name: ENGINES[engine](table) for name, table in tables.items()}
-
-
-def calls(frames: dict[str, Any], settings: bf.FirmSettings) -> dict[str, tuple[Callable[..., Any], bool]]:
-    """Return a call of each analysis that takes frames, and whether it takes `by`."""
-    values = {**frames, "settings": settings, "start": "2026-07-01", "end": "2026-10-31", "as_of": "2026-10-31"}
-    found = {}
-    for name in analysis.__all__:
-        function = getattr(analysis, name)
-        takes = inspect.signature(function).parameters
-        given = {each: value for each, value in values.items() if each in takes}
-        if name == "code_check":
-            # The lists of expenses and fixed fees have no codes.
-            given = {each: value for each, value in given.items() if each not in ("expenses", "fixed_fees")}
-        if "time_entries" in takes and name not in OF_LEDGERS:
-            found[name] = functools.partial(function, **given), "by" in takes and name != "duplicates"
-    return found
+def analysis_of(call: Any, title: str) -> str:
+    """Return the analysis of one of `CALLS`."""
+    return call.args[0].__name__ if isinstance(call, functools.partial) else title.partition(" ")[0].replace("-", "_")
 
 
 def results(
-    client: bf.Client, settings: bf.FirmSettings, engine: str, keys: Mapping[str, Sequence[str]]
-) -> dict[str, dict[str, Any]]:
-    """Call everything on an engine by the keys of each firm; return the figures and the notes of each call."""
-    found: dict[str, dict[str, Any]] = {"figures": {}, "notes": {}}
-    for firm, make, of_firm in firms(client, settings):
-        for name, (call, takes_by) in calls(make(engine), of_firm).items() if keys[firm] else ():
-            for by in keys[firm] if takes_by else [""]:
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
-                    try:
-                        figures = digest(rows_of(call(by=by.split() or None) if takes_by else call()))
-                    except BillframesError as error:
-                        figures = {"refused": type(error).__name__}
-                where = f"{firm}: {name}" + (f" by {by.replace(' ', ' and ')}" if by else "")
-                found["figures"][where] = figures
-                found["notes"][where] = [str(each.message) for each in caught]
+    client: bf.Client,
+    settings: bf.FirmSettings,
+    engine: str,
+    keys: Mapping[str, Sequence[str]],
+    names: Sequence[str] = (),
+) -> dict[str, dict[str, Result]]:
+    """Make all calls on an engine, or those of some analyses; return their results by analysis and title."""
+    found: dict[str, dict[str, Result]] = {}
+    for name, title, call in cases(client, settings, engine, keys, names):
+        if name in (names or (name,)):
+            found.setdefault(name, {})[title] = result_of(call)
     return found
 
 
-def digest(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """
-    Return two numbers for each column: how many values are not missing, and their sum.
-
-    In this sum each row has another weight, so that a change in the order of the rows changes it; the first row's is 1.
-    """
-    found: dict[str, Any] = {"rows": len(rows)}
-    for column in rows[0] if rows else ():
-        total, number = 0.0, 0
-        for place, row in enumerate(rows):
-            if (value := row[column]) is not None:
-                total += (1 + place * 0.618034 % 1) * as_number(value)
-                number += 1
-        found[column] = [number, float(f"{total:.13g}")]
-    return found
-
-
-def as_number(value: Any) -> float:
-    """Return a number for any value, equal on all engines."""
-    if isinstance(value, int | float):
-        return float(value)
-    is_list = hasattr(value, "__iter__") and not isinstance(value, str)
-    text = str(list(value)) if is_list else str(value)[: 10 if isinstance(value, dt.date) else None]
-    return float(zlib.crc32(text.encode()))
+def result_of(call: Callable[[], Any]) -> Result:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            native = call()
+        except BillframesError as error:
+            return {"refused": type(error).__name__}
+    notes = bf.notes(native)
+    rest = {str(each.message) for each in caught if issubclass(each.category, BillframesWarning)}
+    rest -= {each["text"] for each in notes}
+    said = [[each["rule"], each["subject"], each["about"], each["amount"]] for each in notes]
+    rows = conftest.rows_of(native.to_pyarrow() if hasattr(native, "to_pyarrow") else native)
+    kinds = kinds_of(native)
+    columns = {
+        name: [kinds.get(name, ""), *(plain(row[name]) for row in rows)] for name in kinds or (rows[:1] or [{}])[0]
+    }
+    return {"notes": sorted([*said, *(["warning", text[:60], "", 0] for text in rest)]), **columns}
 
 
-def differences(found: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each column of figures, and for each note, that is not as it was."""
-    for where, now in found["figures"].items():
-        was = wanted["figures"].get(where, {})
-        for column in dict.fromkeys((*was, *now)):
-            if not same(was.get(column), now.get(column)):
-                yield f"{where}: {column} is {now.get(column)}, and was {was.get(column)}"
-        if list(was) != list(now) and {*was} == {*now}:
-            yield f"{where}: the columns are in another order: {list(now)}"
-    for where, now in found["notes"].items():
-        was = wanted["notes"].get(where, [])
-        yield from (f"{where}: new note: {each}" for each in now if each not in was)
-        yield from (f"{where}: no longer said: {each}" for each in was if each not in now)
-        if now != was and sorted(now) == sorted(was):
-            yield f"{where}: the notes are in another order: {now}"
+def kinds_of(native: Any) -> dict[str, str]:
+    """Return the dtypes of a pandas or Polars frame; of others none."""
+    if isinstance(native, pl.DataFrame):
+        return {name: str(dtype.base_type()) for name, dtype in native.schema.items()}
+    return (
+        {name: str(dtype) for name, dtype in getattr(native, "dtypes", {}).items()} if hasattr(native, "iloc") else {}
+    )
+
+
+def plain(value: Any) -> Any:
+    """Return a JSON value that is equal on all engines, and short."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return float(f"{value:.11g}")
+    if isinstance(value, dt.date):
+        return str(value).removesuffix(" 00:00:00")
+    if hasattr(value, "__iter__") and not isinstance(value, str):
+        return [plain(each) for each in value]
+    text = str(value)
+    if re.fullmatch(r"[0-9a-f-]{36}", text):
+        return text[:8]
+    return text if len(text) < 40 else f"{text[:24]}… {zlib.crc32(text.encode()):x}"
+
+
+def differences(engine: str, found: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
+    """Yield a line for each value, dtype and note that is not as it was; of a column only the first value."""
+    for name, of_name in found.items():
+        wanted = read(name)
+        for title, now in of_name.items():
+            where = f"{name}: {title}"
+            if title not in wanted:
+                yield f"{where}: is new"
+                continue
+            yield from (f"{where}: {each}" for each in _differences(engine, now, wanted[title]))
+
+
+def _differences(engine: str, now: Result, was: Result) -> Iterator[str]:
+    # Frames of these engines can't keep notes.
+    yield from _of_notes(now.get("notes", []), was.get("notes", [])) if engine not in ("duckdb", "ibis") else ()
+    columns = [name for name in was if name != "notes"]
+    if [name for name in now if name != "notes"] != columns:
+        yield f"the columns are {', '.join(each for each in now if each != 'notes')}, and were {', '.join(columns)}"
+    keys = [name for name in columns if name.endswith(("_name", "_label", "month"))] or columns[:1]
+    for name in columns:
+        if name not in now or name == "refused":
+            yield from [f"{name} is {now.get(name)}, and was {was[name]}"] if now.get(name) != was[name] else []
+            continue
+        (kind, *values), (kinds, *before) = now[name], was[name]
+        wanted = kinds.split("|")[list(PARTS).index(engine)] if engine in PARTS else kind
+        if kind != wanted:
+            yield f"{name} is of the dtype {kind}, and was of {wanted}"
+        if len(values) != len(before):
+            yield f"{name} has {len(values)} rows, and had {len(before)}"
+        changed = [nth for nth, (one, other) in enumerate(zip(values, before, strict=False)) if not same(one, other)]
+        if changed:
+            row = changed[0]
+            label = ", ".join(str(was[each][row + 1]) for each in keys)
+            more = f" ({len(changed)} rows of {len(before)} differ)" if changed[1:] else ""
+            yield f"{name} of row {row} ({label}) is {values[row]}, and was {before[row]}{more}"
+
+
+def _of_notes(now: list[list[Any]], was: list[list[Any]]) -> Iterator[str]:
+    after, before = ({tuple(each[:3]): each[3] for each in notes} for notes in (now, was))
+    yield from (f"new note {each}: {after[each]}" for each in after if each not in before)
+    yield from (f"no longer noted is {each}: {before[each]}" for each in before if each not in after)
+    for each in after:
+        if each in before and not same(after[each], before[each]):
+            yield f"the amount of the note {each} is {after[each]}, and was {before[each]}"
 
 
 def same(one: Any, other: Any) -> bool:
-    if not (isinstance(one, list) and isinstance(other, list)):
-        return one == other
-    return one[0] == other[0] and abs(one[1] - other[1]) <= 1e-9 * max(1.0, abs(one[1]))
+    numbers = isinstance(one, float | int) and isinstance(other, float | int)
+    return abs(one - other) <= 1e-9 * max(1.0, abs(other)) if numbers else one == other
 
 
-def read() -> dict[str, Any]:
-    """Read what was written. The notes of a call are the numbers of their texts."""
-    stored = {part: json.loads(path.read_text()) for part, path in FILES.items()}
-    texts, notes = stored["notes"]["texts"], stored["notes"]["calls"]
-    return {
-        "figures": stored["figures"],
-        "notes": {where: [texts[key] for key in keys] for where, keys in notes.items()},
-    }
+@functools.cache
+def read(name: str) -> dict[str, Result]:
+    """Read what was written for an analysis."""
+    path = FOLDER / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
-def write(found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the files, one line for each call, so that changes of several people can be merged."""
-    key = lambda text: f"{zlib.crc32(text.encode()):x}"  # noqa: E731
-    notes = {where: [key(text) for text in texts] for where, texts in found["notes"].items()}
-    texts = {key(text): text for each in found["notes"].values() for text in each}
-    FILES["figures"].write_text(lines(found["figures"]) + "\n")
-    FILES["notes"].write_text(f'{{"texts": {lines(dict(sorted(texts.items())))},\n"calls": {lines(notes)}}}\n')
+def write(on_pandas: Mapping[str, Mapping[str, Result]], on_polars: Mapping[str, Mapping[str, Result]]) -> None:
+    """Write a file for each analysis, one line for each column, so that changes can be read and merged."""
+    for name, of_name in on_pandas.items():
+        for title, result in of_name.items():
+            for column, values in result.items():
+                if column not in ("notes", "refused"):
+                    values[0] += f"|{on_polars[name][title][column][0]}"
+        of_calls = [f"{json.dumps(title)}: {{\n{_lines(result)}\n}}" for title, result in of_name.items()]
+        (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(of_calls) + "\n}\n")
+    read.cache_clear()
 
 
-def lines(values: Mapping[str, Any]) -> str:
-    return (
-        "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in values.items()) + "\n}"
+def _lines(result: Result) -> str:
+    return ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False, separators=(',', ':'))}"
+        for name, each in result.items()
     )
 
 
 def main(*arguments: str) -> int:
     from billframes.sandbox import Sandbox
 
+    names = [each for each in arguments if each != "--write"]
+    is_written = "--write" in arguments
+    engines = ["pandas"] if names else list(ENGINES)
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         settings = bf.FirmSettings.load(sandbox.firm_settings)
-        for engine in ENGINES:
-            found = results(
-                client, settings, engine, ON_DUCKDB if engine == "duckdb" else dict.fromkeys(ON_DUCKDB, KEYS)
-            )
-            if "--write" in arguments and engine == "pandas":
-                write(found)
-            changes = [f"{engine}: {each}" for each in differences(found, read())]
-            print(*changes, f"{engine}: {len(found['figures'])} results, {len(changes)} changes", sep="\n")
-    return bool(changes)
+        every = dict.fromkeys(PARTS["pandas"], KEYS)
+        calling = functools.partial(results, client, settings, keys=every, names=names)
+        if is_written:
+            write(calling(engine="pandas"), calling(engine="polars"))
+            return 0
+        changes = 0
+        for engine in engines:
+            found = calling(engine=engine)
+            lines = list(differences(engine, found))
+            print(*lines, f"{engine}: {sum(map(len, found.values()))} calls, {len(lines)} changes", sep="\n")
+            changes += len(lines)
+    return min(changes, 1)
 
 
 if __name__ == "__main__":

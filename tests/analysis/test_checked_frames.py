@@ -15,7 +15,7 @@ from billframes.analysis.frames import values
 from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
 from billframes.analysis.results.figures_side_by_side import figures
 from tests.analysis.calls import CALLS, edge_case_frames
-from tests.analysis.golden import ENGINES, frames_of
+from tests.analysis.golden_firms import ENGINES, frames_of
 from tests.firms import make_firm
 
 

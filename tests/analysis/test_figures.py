@@ -14,8 +14,9 @@ from billframes.analysis.results.figures_side_by_side import figures
 from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import attached
-from tests.analysis import golden
+from tests.analysis import golden_firms
 from tests.analysis.conftest import ENGINES, rows_of
+from tests.analysis.golden_firms import KEYS
 from tests.firms import make_firm, on
 
 # Those of cash need payments of the books: tests/ledger/test_figures_of_cash.py.
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWar
 
 def firm(name, engine="pandas"):
     """Return the frames of a made-up firm of the golden results, and its settings."""
-    made = {each: (make, settings) for each, make, settings in golden.firms(None, FirmSettings())}
+    made = {each: (make, settings) for each, make, settings in golden_firms.firms(None, FirmSettings())}
     make, settings = made[name]
     return {each: frame for each, frame in make(engine).items() if each in FRAMES}, settings
 
@@ -92,7 +93,7 @@ def test_each_figure_is_that_of_its_analysis():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "name", "keys"),
-    [("pandas", "mixed", golden.KEYS[::4]), ("polars", "taxed", golden.KEYS[2::4]), ("duckdb", "mixed", ["matter"])],
+    [("pandas", "mixed", KEYS[::4]), ("polars", "taxed", KEYS[2::4]), ("duckdb", "mixed", ["matter"])],
 )
 def test_each_figure_is_that_of_its_analysis_on_every_engine(engine, name, keys):
     for key in keys:

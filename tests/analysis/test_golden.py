@@ -1,4 +1,4 @@
-"""Every analysis returns and says what it did before, by every key, on three firms and three engines."""
+"""Every analysis returns and says what it did before, by every key, on three firms and several engines."""
 
 from __future__ import annotations
 
@@ -7,28 +7,51 @@ import pytest
 import billframes as bf
 from billframes import FirmSettings
 from billframes.loading.load_info import attach_load_info
-from tests.analysis import golden
+from tests.analysis import golden, golden_firms
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", golden.ENGINES)
-def test_figures_and_notes_are_as_before(sandbox, client, engine):
+def test_figures_dtypes_and_notes_are_as_before(sandbox, client, engine):
     settings = FirmSettings.load(sandbox.firm_settings)
-    found = golden.results(client, settings, engine, golden.PARTS[engine])
-    changes = list(golden.differences(found, golden.read()))
+    found = golden.results(client, settings, engine, golden.PARTS.get(engine, {}))
+    changes = list(golden.differences(engine, found))
     more = "If they are intended: python -m tests.analysis.golden --write"
     assert not changes, "\n".join([f"{len(changes)} changes. {more}", *changes[:40]])
+
+
+def test_a_change_is_told_with_its_column_row_and_both_values(monkeypatch):
+    was = {
+        "notes": [["hidden_rates", "wip", "", 2.0]],
+        "user_name": ["str|String", "Ada", "Ben"],
+        "hours": ["float64|Float64", 3.0, 4.5],
+    }
+    now = {"notes": [], "user_name": ["str", "Ada", "Ben"], "hours": ["int64", 3, 4]}
+    monkeypatch.setattr(golden, "read", {"wip": {"mixed by user": was}}.get)
+    assert list(golden.differences("pandas", {"wip": {"mixed by user": now}})) == [
+        "wip: mixed by user: no longer noted is ('hidden_rates', 'wip', ''): 2.0",
+        "wip: mixed by user: hours is of the dtype int64, and was of float64",
+        "wip: mixed by user: hours of row 1 (Ben) is 4, and was 4.5",
+    ]
+    lines = list(
+        golden.differences("duckdb", {"wip": {"mixed by user": {"hours": ["", 3.0], "user_name": ["", "Ada"]}}})
+    )
+    assert lines == [
+        "wip: mixed by user: the columns are hours, user_name, and were user_name, hours",
+        "wip: mixed by user: user_name has 1 rows, and had 2",
+        "wip: mixed by user: hours has 1 rows, and had 2",
+    ]
 
 
 @pytest.fixture(scope="module")
 def calls():
     """The calls of all analyses of the mixed firm: without expenses, and with the work of one month."""
-    firm = {name: table for name, table in golden.mixed_firm().items() if name not in ("expenses", "fixed_fees")}
-    settings = FirmSettings(**golden.SETTINGS)
-    frames = golden.frames_of(firm, "pandas")
+    firm = {name: table for name, table in golden_firms.mixed_firm().items() if name not in ("expenses", "fixed_fees")}
+    settings = FirmSettings(**golden_firms.SETTINGS)
+    frames = golden_firms.frames_of(firm, "pandas")
     period = {"period": {"start": "2026-10-01", "end": "2026-10-31"}}
     month = frames | {name: attach_load_info(frames[name].copy(), period) for name in ("time_entries", "invoices")}
-    return [golden.calls(each, settings) for each in (frames, month)]
+    return [golden_firms.calls(each, settings) for each in (frames, month)]
 
 
 @pytest.mark.parametrize(
