@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import httpx
+
 from billframes._messages import warn
 from billframes._names import type_in_words
 from billframes.config.profiles import config_file, read_profile
@@ -153,6 +155,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_host(host: str) -> bool:
+    """Tell whether a text can be the name or address of a host: a name has no empty part, and none that is too long."""
+    try:
+        return bool(host.encode("idna") and httpx.URL(scheme="https", host=host).host)
+    except (UnicodeError, httpx.InvalidURL):
+        return False
+
+
 def _filled(text: Any) -> str | None:
     if text is not None and not isinstance(text, str):
         raise ConfigError(f"The address is {type_in_words(text)}, not a text such as {_EXAMPLE!r}.")
@@ -216,4 +226,5 @@ def _parts(url: str) -> tuple[str, str] | None:
         usable = parts.scheme in {"http", "https"} and parts.port != 0
     except ValueError:
         return None
-    return (parts.scheme, parts.hostname) if usable and parts.hostname else None
+    host = parts.hostname or ""
+    return (parts.scheme, host) if usable and is_host(host) else None

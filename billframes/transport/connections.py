@@ -266,8 +266,10 @@ class _CancellableStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        # The handshake detaches the socket, so `cancel` needs a duplicate to shut it down.
-        with self._socket.dup() as duplicate:
+        # The handshake detaches the socket, so `cancel` needs a duplicate to shut it down. A socket with TLS, that of a
+        # proxy, has no `dup`.
+        own = self._socket
+        with socket.fromfd(own.fileno(), own.family, own.type, own.proto) as duplicate:
             stream = _current.get().wait(
                 duplicate, lambda seconds: self._stream.start_tls(ssl_context, server_hostname, seconds), timeout
             )

@@ -203,7 +203,7 @@ class HttpClient:
             return self._checked(response, request)
         wait = retry_after(response.headers.get("retry-after"), response.headers.get("date"))
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
-        error = status_error(response, request, again=again, wait=wait if too_long else None)
+        error = status_error(response, request, self.base_url, again=again, wait=wait if too_long else None)
         outcome = Failure(error, response.status in RETRIED_STATUSES and not too_long, wait, refusal=refusal)
         return failure_after_sending(outcome, request) if leaves_open(response.status) else outcome
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import socket
 import ssl
+from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import httpx
 import msgspec
 
+from billframes._messages import cut
+from billframes.config.credentials import check_address
 from billframes.errors import (
     AccessDeniedError,
     ApiError,
     AuthenticationError,
+    ConfigError,
     NotFoundError,
     RateLimitedError,
     RefusedError,
@@ -29,10 +34,10 @@ from billframes.transport.answers import OtherRecordError
 from billframes.transport.connections import DeadlineError
 from billframes.transport.reasons import end_sentence, reason_of, trace_id_of
 from billframes.transport.redaction import chain_of
-from billframes.transport.request import ApiRequest, Failure, RawResponse
+from billframes.transport.request import LONGEST_SHOWN, REDIRECT, ApiRequest, Failure, RawResponse
 
 # A request that failed with one of these errors was never sent.
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 _INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell whoever runs the server or your network."
 
 
@@ -59,6 +64,11 @@ def _advice(failure: Exception, reason: str) -> str:
         return (
             "Its TLS certificate is not trusted on this machine: check the address, or ask your IT for the file of its "
             "certificate authority, and give the path as verify=."
+        )
+    if isinstance(failure, httpx.ProxyError):
+        return (
+            "This is the proxy's refusal: check its address, user and password in HTTPS_PROXY, or ask your IT whether "
+            "it lets you reach this server."
         )
     if isinstance(failure, httpx.ConnectError):
         return "Check the address, your network connection and, if there is one, the proxy (HTTPS_PROXY)."
@@ -153,15 +163,18 @@ def uncertain_write_error(cause: Exception, request: ApiRequest) -> UncertainWri
 
 
 def status_error(
-    response: RawResponse, request: ApiRequest, *, again: bool = False, wait: float | None = None
+    response: RawResponse, request: ApiRequest, base_url: str, *, again: bool = False, wait: float | None = None
 ) -> ApiError:
     """
-    Return the error for a status that is not a 2xx.
+    Return the error for a status that is not a 2xx, of a request to the API at `base_url`.
 
     `again` says that the request was retried. `wait` is the server's `Retry-After` in seconds, if that is too long.
     """
     tried = f", and asks to wait {wait:,.0f} seconds" if wait is not None else ", also after retries" * again
-    kind, message = _explain(response.status, request.resource, reason_of(response), tried)
+    target, advice = _redirect(response.headers.get(REDIRECT, ""), request.path, base_url)
+    kind, message = _explain(
+        response.status, reason_of(response), resource=request.resource, tried=tried, target=target, advice=advice
+    )
     return kind(
         message,
         status=response.status,
@@ -191,8 +204,8 @@ _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
     500: (ServerError, "{resource}: the server failed ({status}){tried}.{said} Try later."),
     300: (
         TransportError,
-        "{resource}: the server redirects to another address ({status}). Redirects are not followed, so that "
-        "credentials are not sent there. Connect to the final address.",
+        "{resource}: the server redirects to {target} ({status}). Redirects are not followed, so that credentials are "
+        "not sent there. {advice}",
     ),
     304: (
         TransportError,
@@ -207,10 +220,25 @@ _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
 }
 
 
-def _explain(status: int, resource: str, words: str, tried: str) -> tuple[type[ApiError], str]:
+def _explain(status: int, words: str, **known: str) -> tuple[type[ApiError], str]:
     if status in {400, 409, 422}:
-        return RefusedError, f"{words or 'The server gave no reason.'} ({resource}: refused with {status}.)"
+        return RefusedError, f"{words or 'The server gave no reason.'} ({known['resource']}: refused with {status}.)"
     hundred = 500 if status >= HTTPStatus.INTERNAL_SERVER_ERROR else status // 100 * 100
     kind, text = _EXPLAINED.get(status) or _EXPLAINED.get(hundred) or _EXPLAINED[0]
     said = f" The server says: {end_sentence(words)}" if words else ""
-    return kind, text.format(resource=resource, status=status, said=said, tried=tried)
+    return kind, text.format(status=status, said=said, **known)
+
+
+def _redirect(location: str, path: str, base_url: str) -> tuple[str, str]:
+    """Return where a redirect leads, without its query, and the advice to connect there if the API is."""
+    try:
+        parts = urlsplit(urljoin(base_url + path, location))
+        target = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")) if location else ""
+    except ValueError:
+        target = ""
+    base = target.removesuffix(path)
+    with suppress(ConfigError):
+        if base not in {target, base_url}:
+            return cut(target, LONGEST_SHOWN), f"Connect to {check_address(base, 'redirect')}."
+    advice = "Check that the address is the API's own, and ask whoever runs the server for it."
+    return cut(target, LONGEST_SHOWN) or "another address", advice

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
 
 import httpx
 
 from billframes._forks import Process
 from billframes._version import __version__
-from billframes.config.credentials import is_loopback
 from billframes.config.secret import Secret
 from billframes.errors import ConfigError
 from billframes.transport.connections import CancelScope, ClientPool, add_deadlines, trusted_certificates
+from billframes.transport.proxies import environment_proxy
 from billframes.transport.rate_limiter import RateLimiter
 from billframes.transport.redaction import Credentials, redact_http_logs
-from billframes.transport.request import ENCODINGS
+from billframes.transport.request import ENCODINGS, REDIRECT
 from billframes.transport.retry import RetryBudget
 
 OpenClient = Callable[[], httpx.Client]
@@ -61,6 +60,7 @@ def client_opener(
     def new_opener() -> OpenClient:
         # Its lock may be held by a thread that a child does not have.
         certificates = trusted_certificates(verify) if transport is None else True
+        proxy = environment_proxy(base_url, certificates) if transport is None else None
 
         def open_client() -> httpx.Client:
             if transport is not None and not isinstance(transport, _WITHOUT_CONNECTIONS) and not made_in.is_current:
@@ -79,9 +79,9 @@ def client_opener(
                 verify=certificates,
                 transport=transport,
                 follow_redirects=False,
-                event_hooks={"response": [_remove_location]},
-                # A server on this machine, where http:// is allowed, is not reached through a proxy.
-                trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
+                event_hooks={"response": [_hide_location]},
+                proxy=proxy,
+                trust_env=False,
             )
             client.auth = Credentials(token, auth, headers, client.headers)
             add_deadlines(client)
@@ -93,7 +93,7 @@ def client_opener(
     return new_opener
 
 
-def _remove_location(response: httpx.Response) -> None:
+def _hide_location(response: httpx.Response) -> None:
     # httpx prepares the next request even if redirects are not followed, and fails if it can't parse the address.
     if "location" in response.headers:
-        del response.headers["location"]
+        response.headers[REDIRECT] = response.headers.pop("location")

@@ -21,6 +21,8 @@ from billframes.errors import ApiError, BillframesError, DecodeError, ParameterE
 from billframes.transport.pacing import Refusal
 
 # The encodings that requests accept.
+# The header `location` under another name, by which httpx does not know it.
+REDIRECT = "billframes-location"
 ENCODINGS = "gzip, deflate"
 STEP = 2**18
 _GZIP = zlib.MAX_WBITS | 16
