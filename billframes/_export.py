@@ -248,7 +248,9 @@ def safe_sheet_name(words: str) -> str:
 
 def check_output(given: str | Path) -> None:
     """Raise `ParameterError` if a file can't be written there; a text that ends with a slash is a folder."""
-    out = Path(given).absolute()
+    out = _target(given)
+    if _is_stream(out):
+        return
     if str(given).endswith(("/", os.sep)) and not out.is_dir():
         raise ParameterError(f"--out {given} can't be written: there is no folder {out}.")
     if out.is_dir():
@@ -257,6 +259,16 @@ def check_output(given: str | Path) -> None:
         raise ParameterError(f"--out {given} can't be written: there is no folder {out.parent}.")
     if not os.access(out.parent, os.W_OK):
         raise ParameterError(f"--out {given} can't be written: the folder {out.parent} is read-only.")
+
+
+def _target(given: str | Path) -> Path:
+    """Return the file that a link leads to; a link to a pipe has no other name."""
+    out = Path(given).absolute()
+    return out if _is_stream(out) else Path(os.path.realpath(out))
+
+
+def _is_stream(out: Path) -> bool:
+    return out.exists() and not out.is_file() and not out.is_dir()
 
 
 def make_folder(folder: Path) -> None:
@@ -270,8 +282,12 @@ def make_folder(folder: Path) -> None:
 def write(out: Path, content: bytes, *, private: bool = False) -> None:
     """
     Write a temporary file beside `out` and rename it, so that `out` is never incomplete; `private` is only for its
-    owner.
+    owner. The target of a link is written, and so is a pipe or a device.
     """
+    out = _target(out)
+    if _is_stream(out):
+        out.write_bytes(content)
+        return
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -34,6 +34,18 @@ _PART = r"""(?:[\w-]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_PART}[ \t]*+\.[ \t]*+){{50}}", re.MULTILINE)
 
 
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path with the home folder in place of `~`; raise `ParameterError` if there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        name = Path(path).parts[0]
+        raise ParameterError(
+            f"{str(path)!r}: {name} is the home folder of a user, and this machine has no such user. Write ./{name} "
+            "for a folder of this name."
+        ) from None
+
+
 def checked_limit(name: str, given: Any) -> int:
     """Return a limit that a user has passed; raise `ParameterError` unless it is a whole number of at least 1."""
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from billframes._forks import PerProcess
+from billframes._limits import user_path
 from billframes.client import Client
 from billframes.client_options import ClientOptions, check_option_names, document_options
 from billframes.config.credentials import same_address
@@ -362,7 +363,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     from billframes.bulk.journal import Journal
     from billframes.bulk.plan import apply_journal
 
-    path = Path(journal).expanduser()
+    path = user_path(journal)
     with Journal.open(path) as opened:
         about = opened.about
         connection = (client or default_client())._connection

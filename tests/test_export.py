@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import zipfile
+from pathlib import Path
 
 import openpyxl
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes._export import file_name, neutralize, to_csv, to_excel
+from billframes._export import check_output, file_name, neutralize, to_csv, to_excel, write
 from tests.frames import assert_frame_equal
 
 
@@ -117,3 +119,30 @@ def test_in_excel_days_have_no_time_and_every_column_is_wide_enough():
     assert widths[3] < 65
     assert sheet.auto_filter.ref == "A1:D3"
     assert (sheet.page_setup.orientation, sheet.print_title_rows) == ("landscape", "$1:$1")
+
+
+def test_a_link_stays_a_link_and_its_target_is_written(tmp_path):
+    for name in ("there", "not-there"):
+        link, target = tmp_path / f"{name}.link", tmp_path / "reports" / name
+        target.parent.mkdir(exist_ok=True)
+        link.symlink_to(target)
+        if name == "there":
+            target.write_bytes(b"before")
+        check_output(link)
+        write(link, b"after")
+        assert link.is_symlink()
+        assert target.read_bytes() == b"after"
+
+
+def test_a_pipe_and_a_device_are_written_and_not_replaced(tmp_path):
+    reading, writing = os.pipe()
+    link = tmp_path / "link"
+    link.symlink_to(f"/proc/self/fd/{writing}")
+    for out in (Path(f"/proc/self/fd/{writing}"), link, Path(os.devnull)):
+        check_output(out)
+        write(out, b"some")
+    assert os.read(reading, 100) == b"somesome"
+    assert Path(os.devnull).is_char_device()
+    assert link.is_symlink()
+    os.close(reading)
+    os.close(writing)

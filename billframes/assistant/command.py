@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from billframes._limits import user_path
 from billframes._messages import say
 from billframes.commands import add_connection, connected
 from billframes.errors import ConfigError, ParameterError
@@ -86,7 +87,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "settings": FirmSettings.load(args.settings) if args.settings else None,
         "change": Pseudonyms() if args.pseudonyms else None,
         "narratives": args.narratives,
-        "log": Path(args.log).expanduser() if args.log else None,
+        "log": user_path(args.log) if args.log else None,
     }
 
 
@@ -117,7 +118,7 @@ def _started(args: argparse.Namespace) -> list[str]:
     words.append("mcp")
     for name, value in (("mirror", args.mirror), ("settings", args.settings), ("log", args.log)):
         if value:
-            place = value if "://" in value else str(Path(value).expanduser().absolute())
+            place = value if "://" in value else str(user_path(value).absolute())
             words += [f"--{name}", place]
     words += ["--profile", args.connection] if args.connection else []
     return [*words, *(f"--{name}" for name in ("demo", "narratives", "pseudonyms") if getattr(args, name))]

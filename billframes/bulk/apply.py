@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from billframes._limits import user_path
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changed_meanwhile import ChangedRecords
 from billframes.bulk.changes import Change, request_body
@@ -51,7 +52,7 @@ def write_journal(
 ) -> Journal:
     """Write the changes that will be sent into a new journal; without a path, into the folder of journals."""
     named = f"{resource.name}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.journal"
-    where = Path(path).expanduser() if path is not None else folder() / named
+    where = user_path(path) if path is not None else folder() / named
     about = {"base_url": connection.base_url, "resource": resource.name}
     if read_at is not None:
         about["read_at"] = read_at.isoformat()

@@ -64,10 +64,8 @@ class BucketOptions:
             text = each.mask_in(text)
         return text
 
-    def filesystem(self, location: str) -> fs.FileSystem:
+    def filesystem(self) -> fs.FileSystem:
         """Return the bucket's file system for pyarrow, with the same options."""
-        if urlsplit(location).scheme not in {"s3", "s3a"}:
-            raise MirrorError(f"{location}: a mirror is in a folder or at an s3:// address.")
         check_library("pyarrow's S3FileSystem", MirrorError)
         endpoint = urlsplit(self._option("endpoint_url") or "")
         return fs.S3FileSystem(

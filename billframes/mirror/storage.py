@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from billframes._forks import check_library
+from billframes._limits import user_path
 from billframes.errors import MirrorError
 from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.data_files import DataFile, check_folder, check_protocol, data_files
@@ -40,6 +42,8 @@ _CONFIGURATION = {
 _COMPRESSION_LEVEL = 1
 # Columns that rarely repeat a value, so that a dictionary of their values would save nothing.
 _RARELY_REPEATED = frozenset({"time_entry_id", "expense_id", "created_at", "modified_at"})
+# What deltalake misreads in a path.
+_NO_NAME = re.compile(r"[\x00-\x1f\x7f|^\\\[\]\ud800-\udfff]|%[0-9A-Fa-f]{2}")
 # Bytes that a commit takes in addition to its rows.
 _COMMIT_BYTES = 256 * 1024
 # The same for the table of versions, which has one small file.
@@ -54,7 +58,10 @@ class Storage:
     def __init__(self, location: str | Path, options: BucketOptions | Mapping[str, str] | None = None) -> None:
         self.location = str(location)
         self.options = options if isinstance(options, BucketOptions) else BucketOptions(options)
-        self.local = None if "://" in self.location else Path(self.location).expanduser().absolute()
+        scheme, separator, _ = self.location.partition("://")
+        if separator and scheme not in {"s3", "s3a"}:
+            raise MirrorError(f"A mirror is in a folder or at an s3:// address, and {scheme}:// is neither.")
+        self.local = None if separator else _checked_folder(self.location)
         self._cache: dict[tuple[str, int], tuple[tuple[DataFile, ...], pa.Schema]] = {}
 
     def uri(self, name: str) -> str:
@@ -244,7 +251,7 @@ class Storage:
     def _filesystem_and_paths(self, data_files: Sequence[DataFile]) -> tuple[fs.FileSystem, list[str]]:
         if self.local:
             return fs.LocalFileSystem(), [file.uri for file in data_files]
-        return self.options.filesystem(self.location), [
+        return self.options.filesystem(), [
             f"{urlsplit(file.uri).netloc}{urlsplit(file.uri).path}" for file in data_files
         ]
 
@@ -270,6 +277,17 @@ class Storage:
                     error.strerror = self.options.mask_in(error.strerror)
             # Frames of deltalake hold the options as text.
             raise mirror_error(self.location, error, text) from error.with_traceback(None)
+
+
+def _checked_folder(location: str) -> Path:
+    folder = user_path(location).absolute()
+    # It opens the target of a link.
+    found = _NO_NAME.search(folder.as_posix()) or _NO_NAME.search(Path(os.path.realpath(folder)).as_posix())
+    if found:
+        raise MirrorError(
+            f"{location!r} can't be a mirror's folder: Delta Lake does not open paths with {found[0]!r}. Name another."
+        )
+    return folder
 
 
 def _deltalake() -> Any:

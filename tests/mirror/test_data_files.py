@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 
 import pyarrow as pa
 import pytest
@@ -141,3 +142,39 @@ def test_a_lock_that_is_a_link_makes_no_file_elsewhere(folder, client):
     with pytest.raises(bf.MirrorError, match="can't be written: Too many levels of symbolic links"):
         mirror(folder, client=client).refresh()
     assert not (folder.parent / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "ü", "a#b", "a?b", "100%", "a%b", "a:b", "a*b", "a{b}", "it's", "-a", "$HOME", "a+b&c"]
+)
+def test_any_usual_name_is_a_mirrors_folder(folder, refreshed, name):
+    opened = mirror(folder.rename(folder.parent / name))
+    assert opened.users().equals(refreshed.users())
+    opened.tag("opened")
+    assert len(opened.scan("users", "polars").collect()) == len(refreshed.users())
+    assert len(opened.scan("users", "duckdb").fetchall()) == len(refreshed.users())
+
+
+@pytest.mark.parametrize("name", ["a|b", "a^b", "a%20b", "%7Ename", "a\\b", "a[b]", "a\tb", "a\nb", "a\udcffb"])
+@pytest.mark.parametrize("link", [False, True])
+def test_a_name_that_delta_lake_misreads_is_refused_with_one_sentence(tmp_path, name, link):
+    path = tmp_path / name
+    if link and "\udcff" not in name:
+        path.mkdir()
+        path = tmp_path / "link"
+        path.symlink_to(tmp_path / name)
+    with pytest.raises(bf.MirrorError, match="can't be a mirror's folder: Delta Lake does not open paths with"):
+        mirror(path)
+
+
+def test_the_home_of_an_unknown_user_is_refused_with_one_sentence(tmp_path):
+    for open_path in (mirror, bf.resume):
+        with pytest.raises(bf.ParameterError, match=r"~nobody-there is the home folder of a user, .* ./~nobody-there"):
+            open_path("~nobody-there/firm")
+
+
+@pytest.mark.parametrize("scheme", ["gs", "az", "abfss", "https", "file", "gcs", ""])
+def test_an_address_that_is_not_s3_is_refused_before_anything_is_contacted(scheme, monkeypatch):
+    monkeypatch.setattr(socket, "socket", None)
+    with pytest.raises(bf.MirrorError, match=f"in a folder or at an s3:// address, and {scheme}:// is neither"):
+        mirror(f"{scheme}://user:secret@firm/mirror")
