@@ -200,7 +200,7 @@ def _add_invoice(invoices: Rows, bill: dict[str, Any], last: dt.date, amount: fl
     invoices.append(bill | dates | {"amount": amount, "balance": round(amount / 2, 2) if recent else 0.0})
 
 
-def change(tables: Tables, name: str, **columns: Callable[[dict[str, Any]], Any]) -> Tables:
+def change(tables: Tables, name: str, /, **columns: Callable[[dict[str, Any]], Any]) -> Tables:
     """Return the tables with columns of one table calculated anew from each of its rows."""
     rows = tables[name].to_pylist()
     made = {column: [each(row) for row in rows] for column, each in columns.items()}

@@ -14,6 +14,7 @@ from billframes.analysis.model.capacity import working_days
 from billframes.report.figures import Headline
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR
+from billframes.report.open_amounts import draft_bills
 from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
@@ -120,6 +121,13 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
         "the work. Work on contingency matters is not part of it: it is under “On contingency”. "
         f"{_lockup(month)}"
     )
+    bills = draft_bills(month)
+    if len(bills):
+        yield (
+            "“On draft bills” is the value of the work on them, by the lawyer of its matter. The to-do list has the "
+            f"amounts of these bills, {format_number(bills['invoice_amount'].sum(), 'money')} in all, each with the "
+            "lawyer of its largest item."
+        )
     yield from filter(None, (month.e_billing.summary, month.guidelines.summary))
 
 

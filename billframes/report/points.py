@@ -6,6 +6,7 @@ firm's settings comes first, always. At least three points are shown, if there a
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,10 +20,12 @@ from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import lists, report_tables, standing_out
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
-from billframes.report.open_amounts import overdue_by_client
+from billframes.report.open_amounts import overdue
 from billframes.report.table_spec import ReportTable
 
 FEWEST, MOST = 3, 7
+# The days whose work for a client with overdue invoices is recent.
+_RECENT_DAYS = 90
 # Thresholds: shares, and changes as shares or as points of a ratio.
 _FEES, _WRITTEN_DOWN, _POINTS, _OVERDUE, _OLD = 0.1, 0.05, 0.02, 0.25, 0.2
 # The causes of a change of fees, as they raise and as they lower them.
@@ -201,22 +204,34 @@ def _utilization(month: Month) -> Iterator[Point]:
 def _overdue(month: Month) -> Iterator[Point]:
     """Say how much is overdue, before credits, and who owes most."""
     row = month.receivables(None).iloc[0]
-    overdue, unused = float(row["overdue"]), float(row["credit_amount"])
+    late, unused = float(row["overdue"]), float(row["credit_amount"])
     owed = float(row["total"]) - unused
-    if not overdue > 0:
+    if not late > 0:
         return
     table = report_tables.receivables(month)
     day = f", with the balances of {_day(month)}" if month.balances_day else ""
     before = f", before {_money(-unused)} of unused credits" if unused <= -0.5 else ""
-    headline = f"{_money(overdue)} of {_money(owed)} owed on invoices is overdue{before}{day}."
+    headline = f"{_money(late)} of {_money(owed)} owed on invoices is overdue{before}{day}."
     detail = _most_of(table, "overdue")
-    if not month.scope and len(rows := overdue_by_client(month)):
-        first: Any = rows.iloc[0]
-        detail = f"{first['client_name']} owes {_money(first['balance'])} of it"
-        worked = float(first["hours"])
-        since = f", and {format_number(worked, 'hours')} hours were recorded for this client since the oldest fell due"
-        detail += f"{since if worked >= LEAST_HOURS else ''}."
-    yield Point(headline, detail, table.title, overdue / owed / _OVERDUE)
+    if not month.scope:
+        rows = overdue(month).groupby(["client_id", "client_name"], dropna=False, sort=False)
+        sums = rows.agg({"balance": "sum", "oldest": "max"}).reset_index()
+        first = _largest(sums, "balance")
+        if first is not None:
+            detail = f"{first['client_name']} owes {_money(first['balance'])} of it{_still_worked(month, first)}."
+    yield Point(headline, detail, table.title, late / owed / _OVERDUE)
+
+
+def _still_worked(month: Month, client: Any) -> str:
+    """Say how many hours were recorded for a client since its oldest overdue invoice was due, at most in 90 days."""
+    days = min(int(client["oldest"]), _RECENT_DAYS)
+    start = month.as_of - dt.timedelta(days - 1)
+    rows = month.result("utilization", by="client", start=start, end=month.as_of)
+    hours = float(rows.loc[rows["client_id"] == client["client_id"], "client_hours"].sum())
+    if hours < LEAST_HOURS:
+        return ""
+    when = f"in the last {days} days" if days < client["oldest"] else "since the oldest invoice was due"
+    return f", and {format_number(hours, 'hours')} hours were recorded for this client {when}"
 
 
 def _old_work(month: Month) -> Iterator[Point]:

@@ -120,7 +120,9 @@ def twelve_months(month: Month) -> Period:
 def _rows(month: Month, analysis: str, back: int, by: str | None = None) -> Any:
     """Return an analysis of the month, or of the same days so many months earlier; None if they are not known."""
     span = month.same_days(back)
-    return month.result(analysis, by=by, start=span.start, end=span.end) if month.is_known(span) or not back else None
+    if back and not month.is_known(span):
+        return None
+    return month.with_distinct_names(month.result(analysis, by=by, start=span.start, end=span.end))
 
 
 def _figure(month: Month, analysis: str, name: str, back: int = 0) -> float:

@@ -15,7 +15,7 @@ from billframes.analysis.model.capacity import working_days
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.lists import missing_time
 from billframes.report.month import A_UNIT, Month
-from billframes.report.open_amounts import of_scope, overdue_by_client
+from billframes.report.open_amounts import draft_bills, in_scope, overdue
 
 MOST = 10
 # Work in progress older than this number of days should be billed, or written down.
@@ -56,26 +56,26 @@ def _size(row: ToDo) -> float:
 
 
 def _overdue(month: Month) -> Iterator[ToDo]:
-    for row in overdue_by_client(month).to_dict("records"):
+    for row in overdue(month).to_dict("records"):
         oldest = f"{'the oldest ' if row['invoices'] > 1 else ''}{format_number(row['oldest'], 'count')} days overdue"
         detail = f"{count_of(row['invoices'], 'invoice')}, {oldest}"
+        if row["more"] >= A_UNIT:
+            detail += f"; {format_number(row['more'], 'money')} more on other matters"
         if row["credit"] >= A_UNIT:
             detail += f"; {format_number(row['credit'], 'money')} of credits unused"
         yield ToDo(_person(row["responsible_name"]), f"Call {_names([row['client_name']])}", detail, row["balance"])
 
 
 def _drafts(month: Month) -> Iterator[ToDo]:
-    rows = of_scope(month, "prebill_review", codes=None, code_sets=None)
-    bills = rows.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
-    for person, mine in _by_person(bills):
+    for person, mine in _by_person(draft_bills(month)):
         since = f"{'the oldest ' if len(mine) > 1 else ''}of {short_date(mine['invoice_date'].min())}"
         yield ToDo(person, f"Send {count_of(len(mine), 'draft bill')}", since, float(mine["invoice_amount"].sum()))
 
 
 def _old_work(month: Month) -> Iterator[ToDo]:
     keys = dict.fromkeys(["responsible", "matter", *([month.scope.key] if month.scope else [])])
-    rows = of_scope(month, "wip", by=[*keys], as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
-    old = f"{_OLD_DAYS + 1}+"
+    options = {"as_of": month.as_of, "include_prebill": False, "buckets": (_OLD_DAYS,)}
+    rows, old = in_scope(month, month.only("").result("wip", by=[*keys], **options)), f"{_OLD_DAYS + 1}+"
     for person, mine in _by_person(rows[rows[old] > 0].sort_values(old, ascending=False, kind="stable")):
         what = f"Bill work older than {_OLD_DAYS} days"
         yield ToDo(person, what, _names(mine["matter_name"]), float(mine[old].sum()))

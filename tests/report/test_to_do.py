@@ -1,0 +1,99 @@
+"""The to-do list of a part of the firm has that part's rows of the firm's list, and its amounts are said once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+
+import pytest
+
+from billframes import report
+from billframes._format import format_number
+from billframes.report.month import Month
+from billframes.report.points import key_points
+from billframes.report.scope import all_scopes
+from billframes.report.to_do import _KINDS, _drafts, _missing_time, to_do
+from tests.firms import add, change, make_firm
+from tests.report.test_firms import report_of
+
+OF_MATTERS = [kind for kind in _KINDS if kind is not _missing_time]
+
+
+def rows_of(month: Month, kind) -> list[tuple]:
+    return [(each.person, each.what, each.detail, round(each.amount, 2)) for each in kind(month)]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Month:
+    """A firm of two lawyers of one name, each with a matter of a client; every invoice bills work of both matters."""
+    firm = change(
+        make_firm(taxes=(0.0,)),
+        "users",
+        name=lambda _row: "Ann Lee",
+    )
+    firm = change(firm, "invoices", due_date=lambda row: row["invoice_date"], balance=lambda row: row["amount"])
+    second = {"matter_id": "m1", "name": "Second", "responsible_id": "u1"}
+    firm = change(add(firm, "matters", second), "matters", responsible_name=lambda _row: "Ann Lee")
+    # One of the two people works on the second matter, for three quarters of the other's rate.
+    firm = change(
+        firm,
+        "time_entries",
+        matter_id=lambda row: "m1" if row["time_entry_id"].startswith("t0_1") else row["matter_id"],
+    )
+    return report_of(firm)
+
+
+@pytest.mark.parametrize("kind", OF_MATTERS, ids=lambda kind: kind.__name__)
+def test_the_rows_of_all_lawyers_are_the_rows_of_the_firm(october, shared, kind):
+    for month in (october, shared):
+        lawyers = [month.only(each.code) for each in all_scopes(month.firm_book, "responsible")]
+        found = Counter(row for each in lawyers for row in rows_of(each, kind))
+        assert found == Counter(rows_of(month, kind))
+
+
+@pytest.mark.parametrize("key", ["client", "practice_area"])
+def test_amounts_of_all_clients_or_practice_areas_add_up_to_the_firms(october, key):
+    months = [october.only(each.code) for each in all_scopes(october.firm_book, key)]
+    for kind in OF_MATTERS:
+        whole = sum(each.amount for each in kind(october))
+        assert sum(each.amount for month in months for each in kind(month)) == pytest.approx(whole, abs=0.005), kind
+
+
+def test_an_invoice_of_two_lawyers_of_one_name_is_divided_between_them_and_each_has_a_reference(shared):
+    called = {each.person: each for each in to_do(shared) if each.what.startswith("Call")}
+    assert set(called) == {"Ann Lee (p0@firm.example)", "Ann Lee (p1@firm.example)"}
+    owed = shared.receivables("responsible").set_index("responsible_id")["overdue"]
+    first, second = called["Ann Lee (p0@firm.example)"], called["Ann Lee (p1@firm.example)"]
+    assert [first.amount, second.amount] == pytest.approx([owed["u0"], owed["u1"]])
+    assert first.detail.endswith(f"; {format_number(owed['u1'], 'money')} more on other matters")
+
+
+def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(october):
+    bills, work = sum(each.amount for each in _drafts(october)), october.wip(None)["prebill_amount"].iloc[0]
+    assert bills != pytest.approx(work)
+    text = report.work_in_progress(october)._repr_html_()
+    assert f"The to-do list has the amounts of these bills, {format_number(bills, 'money')} in all" in text
+    assert f">{format_number(work, 'money')}<" in text
+
+
+def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(october):
+    (said,) = [each.text for each in key_points(october) if "overdue" in each.text]
+    name, hours = re.search(
+        r"\. (.+) owes .*, and ([\d.,]+) hours were recorded for this client in the last 90 days", said
+    ).groups()
+    entries = october.book.time_entries
+    recent = entries[(entries["client_name"] == name) & entries["date"].between("2026-08-03", "2026-10-31")]
+    for_client = recent[recent["billing_type"].isin(["billable", "fixedFee"])]
+    assert hours == format_number(for_client["hours"].sum(), "hours")
+
+
+def test_hours_for_a_client_count_from_the_oldest_due_date_if_that_is_recent():
+    firm = change(make_firm(taxes=(0.0,)), "invoices", due_date=lambda row: row["due_date"])
+    firm = change(
+        firm, "invoices", balance=lambda row: row["amount"] if row["invoice_date"] >= dt.date(2026, 9, 1) else 0.0
+    )
+    month = report_of(firm)
+    (said,) = [each.text for each in key_points(month) if "overdue" in each.text]
+    # The invoice of 5 September was due on 5 October; 8 days of work follow, of two people.
+    assert "and 102.4 hours were recorded for this client since the oldest invoice was due." in said
