@@ -12,6 +12,8 @@ omitted, because they don't help someone who gave a wrong period. `%xmode Verbos
 from __future__ import annotations
 
 import argparse
+import codecs
+import errno
 import os
 import re
 import shutil
@@ -24,6 +26,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TextIO
 
 # ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
@@ -71,16 +74,51 @@ def _cut_quote(found: re.Match[str]) -> str:
     return f"{mark}{quoted[:_ENDS]}… ({len(quoted):,} characters){mark}"
 
 
+def spell(text: str, stream: TextIO | None) -> str:
+    """Spell characters that a stream's encoding lacks with letters of ASCII, such as "-" for "−" and "EUR" for "€"."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, _SPELLED).decode(encoding)
+
+
+_SPELLED = "billframes.ascii"
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    from anyascii import anyascii
+
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - `spell` only encodes
+    return anyascii(error.object[error.start : error.end]) or "?", error.end
+
+
+codecs.register_error(_SPELLED, _in_ascii)
+
+
 def say(text: object, *, error: bool = False) -> None:
     """
-    Print a line on stdout, or on stderr.
+    Print a line on stdout, or on stderr. All commands print through this function.
 
-    All commands print through this function, except the sandbox's server.
+    If nobody reads the output any more, as after `| head -1`, it is discarded, and the command goes on with its work.
     """
     stream = sys.stderr if error else sys.stdout
-    words = clean_text(str(text))
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    print(words.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    try:
+        print(spell(clean_text(str(text)), stream), file=stream, flush=True)
+    except OSError as failure:
+        if failure.errno not in _CLOSED:
+            raise
+        # What the stream still holds would fail again when Python flushes it at its end.
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+
+
+# The second is the error on Windows.
+_CLOSED = {errno.EPIPE, *([errno.EINVAL] if os.name == "nt" else [])}
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Prints help and errors as commands print."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        say(message.rstrip("\n"), error=file is not sys.stdout)
 
 
 def wrapped(text: str, first: str = "", more: str | None = None) -> str:
@@ -126,7 +164,7 @@ def warn(message: str, category: type[Warning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(spell(message, sys.stderr), category, stacklevel=level)
 
 
 def ipython_traceback(error: BaseException) -> list[str]:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from billframes._messages import DEBUG_VARIABLE, say_error, wrapped
+from billframes._messages import DEBUG_VARIABLE, ArgumentParser, say_error, wrapped
 from billframes._names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
@@ -122,9 +122,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser. Only the command that is run is imported and declares its arguments."""
     requested = _command(argv)
-    parser = argparse.ArgumentParser(
-        prog="billframes", description="A law firm's billing API as frames, analyses and reports."
-    )
+    parser = ArgumentParser(prog="billframes", description="A law firm's billing API as frames, analyses and reports.")
     parser.add_argument("--version", action="version", version=f"billframes {__version__}")
     # `--debug` is shown with each command's options, and may also precede the command.
     parser.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import os
 import re
@@ -18,7 +19,7 @@ import pytest
 
 import billframes
 from billframes import cli
-from billframes._messages import DEBUG_VARIABLE
+from billframes._messages import DEBUG_VARIABLE, say, warn
 from billframes.cli import COMMANDS, main
 
 PACKAGE = Path(billframes.__file__).parent
@@ -127,13 +128,12 @@ def test_no_error_has_terminal_commands(monkeypatch, capsys, kind, words):
 
 
 def test_all_output_of_commands_is_printed_by_one_function():
-    """Only the sandbox also prints: its own address and tokens, and no text from others."""
     printing = [
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")
         if re.search(r"^\s*(print\(|sys\.std(out|err)\.write)", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert sorted(printing) == ["_messages.py", "sandbox/command.py"]
+    assert printing == ["_messages.py"]
 
 
 def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():
@@ -239,3 +239,50 @@ def test_a_message_names_the_typed_option_and_not_a_python_argument(monkeypatch,
     monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["full"])
     main(command)
     assert capsys.readouterr().err.startswith(said)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "gbk", "shift_jis", "cp437", "utf-8"])
+def test_amounts_are_readable_in_every_encoding_of_the_output(monkeypatch, encoding):
+    for error, name in ((False, "stdout"), (True, "stderr")):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, name, stream)
+        say("Ödland … −400.00; £5 → \u20ac6 \U000f0000", error=error)
+        shown = stream.buffer.getvalue().decode(encoding)
+        assert re.search(r"(?<![\d\w\\])[-−]400\.00;", shown)
+        assert not re.search(r"\\[xu]", shown)
+        if encoding == "ascii":
+            assert shown == "Odland ... -400.00; GBP5 > EUR6 ?\n"
+    with pytest.warns(UserWarning, match=r" [-−]24 hours"):
+        warn("below −24 hours", UserWarning)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "--help"])
+def test_help_is_readable_in_ascii(monkeypatch, command):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert b"usage: billframes" in stream.buffer.getvalue()
+
+
+@pytest.mark.parametrize("command", [["ledes", "--demo", "--check", "2026-10"], ["--help"], ["report", "--help"]])
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_closed_pipe_is_quiet(command, stream):
+    """As with `| head -1`, but closed from the beginning."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [sys.executable, "-m", "billframes", *command]
+    done = subprocess.run(line, text=True, check=False, **{"stdout": -1, "stderr": -1, stream: writing})
+    os.close(writing)
+    assert done.returncode == (1 if "--check" in command else 0)
+    assert not done.stderr
+    assert stream == "stdout" or done.stdout
+
+
+def test_a_full_disk_is_not_a_closed_pipe():
+    line = [sys.executable, "-m", "billframes", "doctor"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(line, text=True, check=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr

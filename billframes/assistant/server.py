@@ -123,7 +123,7 @@ class Questions:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         try:
             with os.fdopen(os.open(self._log, flags, 0o600), "a", encoding="utf-8") as file:
-                os.fchmod(file.fileno(), 0o600)
+                self._log.chmod(0o600)
                 file.write(text)
         except OSError as error:
             raise BillframesError(f"The log of the questions can't be written: {error.strerror}.") from None

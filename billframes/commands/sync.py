@@ -67,11 +67,12 @@ def run(args: argparse.Namespace) -> int:
             if not _remove_old(opened, span, now=True):
                 raise
             summary = opened.refresh(full=args.full)
-    if sys.stdout.isatty():
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    if is_terminal:
         say(summary.round(1).to_string(index=False))
     # A log has one line for each refresh.
     line = _line(opened, summary)
-    say(wrapped(line, more="    ") if sys.stdout.isatty() else line)
+    say(wrapped(line, more="    ") if is_terminal else line)
     _remove_old(opened, span)
     return 0
 

@@ -83,7 +83,7 @@ def private_folder() -> Iterator[Path]:
 def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
     """Return the transport for a kernel in this folder: "ipc", or "tcp" if sockets can't be private there."""
     path = folder / _LONGEST_NAME
-    if sys.platform == "win32" or len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
         return "tcp"
     # Some file systems ignore file modes, and some don't support sockets, so try one.
     if stat.S_IMODE(folder.stat().st_mode) & 0o077 or not _takes_sockets(folder):
@@ -92,6 +92,8 @@ def transport_in(folder: Path) -> Literal["ipc", "tcp"]:
 
 
 def _takes_sockets(folder: Path) -> bool:
+    if sys.platform == "win32":
+        return False
     path = folder / "try"
     try:
         with socket.socket(socket.AF_UNIX) as trial:

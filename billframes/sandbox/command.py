@@ -8,13 +8,13 @@ import logging
 import os
 import select
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from billframes import sandbox
+from billframes._messages import say
 
 if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         with signals_interrupt(), _logging(), _sandbox(args) as server:
             if server.is_open_to_network:
-                print(_WARNING, file=sys.stderr)  # noqa: T201
-            print(_ready_text(server, as_json=args.json), flush=True)  # noqa: T201
+                say(_WARNING, error=True)
+            say(_ready_text(server, as_json=args.json))
             while True:
                 time.sleep(3600)
     except KeyboardInterrupt:
