@@ -17,20 +17,21 @@ import pandas as pd
 
 from billframes._limits import LEDGER_BYTES, WORKBOOK_CELLS, checked_limit
 from billframes._messages import warn
-from billframes._names import closest
+from billframes._names import closest, type_in_words
 from billframes.analysis.model.arguments import check_choice
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger.cells import Cells, read_cells
 from billframes.ledger.frame import ledger_frame
 from billframes.ledger.reports import BY_TITLE, HEADINGS, KINDS, NOT_READ, Report
 from billframes.ledger.rows import Body, Transaction, is_stamp
-from billframes.ledger.values import ORDERS, STYLES, decimal_style, long_dates, possible_orders
+from billframes.ledger.values import ORDERS, STYLES, decimal_style, is_date, long_dates, possible_orders
 
 # The title is in the first rows, and the headings are in one of the first rows.
 _TITLE_ROWS, _HEADING_ROWS = 4, 20
 _DESKTOP = {"p. o. #", "aging"}
 
 Source = str | bytes | os.PathLike[str]
+_PATHS = (str, bytes, os.PathLike)
 
 
 def read_ledger(
@@ -130,11 +131,23 @@ def read_ledger(
     if kind is not None and kind not in KINDS:
         raise ParameterError(f"kind={kind!r} is not a report; it takes {', '.join(KINDS)}.{closest(kind, KINDS)}")
     limits = checked_limit("max_bytes", max_bytes), checked_limit("max_cells", max_cells)
-    sources = [source] if isinstance(source, str | bytes | os.PathLike) else list(source)
-    if not sources:
-        raise ParameterError("source has no file.")
+    sources = _sources(source)
     files = [_read_file(each, kind, dates, decimals, totals, limits) for each in sources]
     return ledger_frame(*_joined(files), texts=texts)
+
+
+def _sources(source: Source | Sequence[Source]) -> Sequence[Source]:
+    """Return the files of `source=`; refuse other values."""
+    sources: list[Any] = [source] if isinstance(source, _PATHS) or not isinstance(source, Sequence) else [*source]
+    if not sources:
+        raise ParameterError("source has no file.")
+    for each in sources:
+        if not isinstance(each, _PATHS):
+            raise ParameterError(
+                f"source is {type_in_words(source)}; pass the path of a report, its content as bytes, or a list of "
+                "these."
+            )
+    return sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +176,8 @@ def _read_file(
     if kind is not None and kind != report.kind:
         raise LedgerError(f"{file} is {report.kind}, not {kind}.")
     heading, places = _headings(cells, report)
+    for name in _DATED:
+        _refuse_dates_beside_texts(cells, heading, places.get(name))
     below = [row for _, row in cells.rows[heading + 1 :]]
     if cells.merged[0] > cells.rows[heading][0]:
         raise LedgerError(f"{file} has merged cells ({cells.merged[1]}), so it was edited; export it again.")
@@ -211,14 +226,48 @@ def _headings(cells: Cells, report: Report) -> tuple[int, dict[str, int]]:
     names = {**HEADINGS, **report.headings}
     for at, (_, row) in enumerate(cells.rows[:_HEADING_ROWS]):
         places: dict[str, int] = {}
+        again: list[tuple[str, int]] = []
         for place, cell in enumerate(row):
             name = names.get(str(cell).casefold())
-            if name is not None:
-                places.setdefault(name, place)
+            if name is not None and places.setdefault(name, place) != place:
+                again.append((name, place))
         if places.keys() >= {*report.needs}:
+            for name, place in again:
+                _refuse_unlike(cells, at, places, name, place)
             return at, places
     needed = ", ".join(name.replace("_", " ") for name in report.needs)
     raise LedgerError(f"{cells.file} has no row with the headings {needed}; export its standard columns.")
+
+
+def _refuse_unlike(cells: Cells, heading: int, places: dict[str, int], name: str, other: int) -> None:
+    """Refuse a second column with the meaning of another, if a transaction has different values in them."""
+    titles, one = cells.rows[heading][1], places[name]
+    for number, row in cells.rows[heading + 1 :]:
+        if is_date(_cell(row, places["date"])) and _cell(row, one) != _cell(row, other):
+            raise LedgerError(
+                f"{cells.file} has two columns with the {name.replace('_', ' ')}, {titles[one]!r} and "
+                f"{titles[other]!r}, which differ in row {number}; export it with one of them."
+            )
+
+
+def _refuse_dates_beside_texts(cells: Cells, heading: int, place: int | None) -> None:
+    """Refuse a column with dates and texts: Excel makes dates of those that its language can read, day for month."""
+    if place is None:
+        return
+    found: dict[bool, tuple[int, Any]] = {}
+    for number, row in cells.rows[heading + 1 :]:
+        if is_date(cell := _cell(row, place)):
+            found.setdefault(isinstance(cell, str), (number, cell))
+    if len(found) == 2:
+        raise LedgerError(
+            f"{cells.file} has dates ({found[False][1]} in row {found[False][0]}) and texts ({found[True][1]!r} in row "
+            f"{found[True][0]}) in the column {cells.rows[heading][1][place]!r}, so Excel may have exchanged day and "
+            "month when it opened a CSV file; export the report again."
+        )
+
+
+def _cell(row: list[Any], place: int) -> Any:
+    return row[place] if place < len(row) else None
 
 
 def _about(cells: Cells, heading: int, title: str, stamp: re.Match[str] | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import time
 from pathlib import Path
@@ -257,6 +258,15 @@ def edited_workbook(edit):
         (lambda book: book.active.merge_cells("A9:C9"), "has merged cells"),
         (lambda book: book.active.__setitem__("G7", "#REF!"), "has a cell with the error #REF!"),
         (lambda book: book.active.__setitem__("G7", 12.345), "more than two decimals"),
+        (
+            lambda book: book.active.__setitem__("B7", dt.datetime(2026, 5, 6)),
+            r"has dates \(2026-05-06 in row 7\) and texts \('\d+/\d+/2026' in row \d+\) in the column 'Date', so Excel "
+            "may have exchanged day and month",
+        ),
+        (
+            lambda book: [book.active.__setitem__(f"F{row}", dt.datetime(2026, 5, 6)) for row in (7, 8)],
+            "texts .* in the column 'Due date'",
+        ),
     ],
 )
 def test_an_edited_workbook_is_refused(edit, reason):
@@ -268,6 +278,42 @@ def test_an_edited_workbook_is_refused(edit, reason):
 def test_a_workbook_whose_formulas_have_no_saved_results_is_read_with_a_warning():
     with pytest.warns(IncompleteDataWarning, match="have no saved results"):
         assert len(read(edited_workbook(lambda book: None))) == 14
+
+
+def with_column(text, heading, value_of):
+    """Add a column to the right of a report, with a value for each transaction."""
+    rows = [[*row, ""] for row in csv.reader(io.StringIO(text, newline=""))]
+    for row in rows:
+        if row[1:2] == ["Date"]:
+            row[-1] = heading
+        elif "/2026" in "".join(row[1:2]):
+            row[-1] = value_of(row)
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows(row if any(row) else [] for row in rows)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("heading", "place", "other"),
+    [
+        ("Open balance", 7, "1.00"),
+        ("Amount", 6, "1.00"),
+        ("Due date", 5, "5/6/2026"),
+        ("Transaction date", 1, "5/6/2026"),
+        ("Name", 4, "Tern Valley"),
+    ],
+)
+def test_two_columns_of_one_meaning_are_refused_unless_they_are_equal(heading, place, other):
+    """The first was read."""
+    with pytest.raises(LedgerError, match=rf"has two columns with the [a-z ]+, '.*' and '{heading}', which differ in"):
+        read(with_column(AGING, heading, lambda _row: other))
+    assert read(with_column(AGING, heading, lambda row: row[place])).equals(read(AGING))
+
+
+@pytest.mark.parametrize("source", [3, None, 2.5, [3], ["a.csv", None], {"a.csv"}, io.BytesIO(b""), pd.DataFrame()])
+def test_a_source_that_is_not_a_file_is_refused(source):
+    with pytest.raises(ParameterError, match="^source is .*; pass the path of a report, its content as bytes, or a"):
+        read_ledger(source)
 
 
 def test_arguments_are_checked():
