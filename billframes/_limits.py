@@ -29,6 +29,8 @@ LEDGER_BYTES = 50_000_000
 WORKBOOK_BYTES = 100_000_000
 WORKBOOK_CELLS = 3_000_000
 SETTINGS_BYTES = 250_000
+# 10^13 cents: more than any firm bills, and few enough that floats have all cents.
+_LARGEST = 10**11
 # A key of n parts takes the parser n² steps and bytes. It begins a line, or follows a bracket or comma.
 _PART = r"""(?:[\w-]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_PART}[ \t]*+\.[ \t]*+){{50}}", re.MULTILINE)
@@ -51,6 +53,26 @@ def checked_limit(name: str, given: Any) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ParameterError(f"{name}={given!r} is not a limit; it takes a whole number of at least 1.")
     return given
+
+
+def checked_number(value: Any) -> float:
+    """
+    Return a number of a file as a float; raise `ValueError` if it is not one, or is larger than any amount.
+
+    Examples
+    --------
+    >>> checked_number(7)
+    7.0
+    >>> checked_number(10**400)
+    Traceback (most recent call last):
+    ValueError: 10000000000000000000… is larger than 100,000,000,000
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ValueError(f"{value!s:.60} is not a number")
+    if not abs(value) <= _LARGEST:
+        shown = str(value)
+        raise ValueError(f"{shown:.20}{'…' * (len(shown) > 20)} is larger than {_LARGEST:,}")
+    return float(value)
 
 
 def beyond(file: object, limit: int, unit: str, name: str, hint: str = "") -> ParameterError:

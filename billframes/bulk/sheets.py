@@ -6,6 +6,7 @@ a file's list of styles.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ from billframes.errors import ConfigError
 # Excel's last row, and its columns.
 _LAST_ROW, _COLUMNS = 1_048_576, 16_384
 _TRUE = frozenset({"1", "true"})
+# QuickBooks writes amounts as formulas such as =1400.00, without results.
+_ONE_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Workbook(Archive):
         Return the number and the cells of each row that has a value, and the last row with merged cells with their
         places.
 
-        A formula without a saved result, or with 0, is a `CellError` that begins with "=".
+        A formula without a saved result, or with 0, is a `CellError` that begins with "="; one number is that number.
         """
         reader = _RowReader(self, lambda names: False, 0)
         reader.read(part)
@@ -218,6 +221,8 @@ class _SheetReader(TextReader):
 
     def _cell_value(self) -> Any:
         kind, text = self._attributes.get("t", "n"), self._value
+        if self._is_one_number():
+            return self._number(self._formula or "")
         if kind == "inlineStr":
             return plain("".join(self.runs)) or None
         if not text:
@@ -225,6 +230,10 @@ class _SheetReader(TextReader):
                 return CellError(f"={self._formula} (without its result; calculate it, and save the file again)")
             return None
         return self._number(text) if kind == "n" else self._convert[kind](text)
+
+    def _is_one_number(self) -> bool:
+        """Tell whether the cell has a formula that needs no calculation."""
+        return self._formula is not None and bool(_ONE_NUMBER.fullmatch(self._formula))
 
     def _shared(self, text: str) -> str:
         number = int(text)
@@ -263,7 +272,7 @@ class _RowReader(_SheetReader):
     def _end_cell(self) -> None:
         self._column = place = self._place(self._attributes.get("r"))
         value = self._cell_value()
-        if self._formula is not None and value == 0:
+        if self._formula is not None and value == 0 and not self._is_one_number():
             value = CellError(f"={self._formula}")
         if value is None:
             return

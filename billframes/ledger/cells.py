@@ -21,6 +21,7 @@ from billframes.errors import BillframesError, IncompleteDataWarning, LedgerErro
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 # Lines in which separators are counted: titles and headings.
 _FIRST_LINES = 20
+_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ class Cells:
     merged: tuple[int, str] = (0, "")
 
     def first_texts(self, count: int) -> list[str]:
-        """Return the first value of each of the first rows as text."""
-        return [str(next(cell for cell in cells if cell is not None)) for _, cells in self.rows[:count]]
+        """Return the first value of each of the first rows as text; titles are short."""
+        return [str(next(cell for cell in cells if cell is not None))[:_TITLE] for _, cells in self.rows[:count]]
 
 
 def is_unsaved(cell: object) -> bool:
@@ -107,7 +108,9 @@ def _csv_rows(text: str, file: str, max_cells: int) -> Iterator[tuple[int, list[
             if _has_value(cells):
                 yield number, cells
     except csv.Error as error:
-        raise LedgerError(f"{file} has a quoted cell without an end, so it is cut off: export it again.") from error
+        if "end of data" in str(error):
+            raise LedgerError(f"{file} has a quoted cell without an end, so it is cut off: export it again.") from error
+        raise LedgerError(f"{file}, line {reader.line_num} can't be read as CSV: {error}.") from error
 
 
 def _clean(cell: Any) -> Any:

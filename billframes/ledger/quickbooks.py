@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 
+from billframes._limits import checked_number
 from billframes._names import type_in_words
 from billframes.analysis.model.payment_split import spread
 from billframes.errors import LedgerError
@@ -29,7 +31,8 @@ def ledger_from_quickbooks(
     Parameters
     ----------
     payments, invoices, credit_memos, journal_entries : iterable of dict
-        Objects of QuickBooks Online's API, as dicts or as objects with `to_dict()`.
+        Objects of QuickBooks Online's API, as dicts or as objects with `to_dict()`; or the whole answers of queries,
+        such as `{"QueryResponse": {"Payment": […]}}`.
 
     Returns
     -------
@@ -57,16 +60,17 @@ def ledger_from_quickbooks(
     0  payment           1001  -600.0
     1  payment            NaN   -50.0
     """
-    numbers = {each.get("Id"): each.get("DocNumber") for each in map(_as_dict, invoices)}
-    memos = {each.get("Id"): each for each in map(_as_dict, (*credit_memos, *journal_entries))}
+    numbers = {each.get("Id"): each.get("DocNumber") for each in _objects(invoices, "Invoice")}
+    credits_given = (*_objects(credit_memos, "CreditMemo"), *_objects(journal_entries, "JournalEntry"))
+    memos = {each.get("Id"): each for each in credits_given}
     rows: list[dict[str, Any]] = []
     shared: list[int] = []
-    for payment in map(_as_dict, payments):
+    for payment in _objects(payments, "Payment"):
         try:
             found = list(_rows(payment, numbers, memos))
         except LedgerError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise LedgerError(f"Payment {payment.get('Id')} can't be read: {type(error).__name__}: {error}.") from error
         for row, is_shared in found:
             rows.append({"row": len(rows) + 1, "voided": False, **row})
@@ -89,16 +93,44 @@ def ledger_from_quickbooks(
     return frame_of(rows, about)
 
 
-def _as_dict(thing: Any) -> dict[str, Any]:
+def _objects(given: Any, kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of one kind in a list, in the answer of a query, or in a list of answers."""
+    if given is None or isinstance(given, str | bytes):
+        raise LedgerError(f"The {kind} objects are {type_in_words(given)}; pass a list of dicts, as json.load returns.")
+    for each in _as_list(given):
+        thing = _as_dict(each, kind)
+        answer = thing.get("QueryResponse", thing)
+        if not isinstance(answer, Mapping) or isinstance(answer.get("Id"), str | int):
+            yield _with_id(thing, kind)
+        elif kind in answer:
+            yield from (_with_id(_as_dict(one, kind), kind) for one in _as_list(answer[kind]))
+        elif answer is thing or any(isinstance(value, list) for value in answer.values()):
+            # The answer of a query without results has no lists.
+            _with_id(dict(answer), kind)
+
+
+def _as_list(given: Any) -> Iterable[Any]:
+    return [given] if isinstance(given, Mapping) or hasattr(given, "to_dict") else given  # type: ignore[no-any-return]
+
+
+def _with_id(thing: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return an object; raise `LedgerError` if it is none of the API."""
+    if not isinstance(thing.get("Id"), str | int):
+        has = ", ".join(map(str, thing)) or "nothing"
+        raise LedgerError(f"A {kind} object has no Id, but {has:.200}; pass the list of {kind} objects.")
+    return thing
+
+
+def _as_dict(thing: Any, kind: str) -> dict[str, Any]:
     if isinstance(thing, Mapping):
         return dict(thing)
     if not hasattr(thing, "to_dict"):
-        raise LedgerError(f"The objects have {type_in_words(thing)}; pass dicts, or objects with to_dict().")
+        raise LedgerError(f"The {kind} objects have {type_in_words(thing)}; pass dicts, or objects with to_dict().")
     return dict(thing.to_dict())
 
 
 def _cents(value: Any) -> int:
-    return round(float(value or 0) * 100)
+    return round(checked_number(float(value) if isinstance(value, str | Decimal) else value or 0) * 100)
 
 
 def _rows(

@@ -22,13 +22,16 @@ from billframes.analysis.model.arguments import check_choice
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger.cells import Cells, read_cells
 from billframes.ledger.frame import ledger_frame
-from billframes.ledger.reports import BY_TITLE, HEADINGS, KINDS, NOT_READ, Report
-from billframes.ledger.rows import Body, Transaction, is_stamp
+from billframes.ledger.notes import says_empty, stamp_of
+from billframes.ledger.reports import BY_TITLE, HEADINGS, KINDS, NOT_READ, Report, plain_title
+from billframes.ledger.rows import Body, Transaction
 from billframes.ledger.values import ORDERS, STYLES, decimal_style, is_date, long_dates, possible_orders
 
 # The title is in the first rows, and the headings are in one of the first rows.
 _TITLE_ROWS, _HEADING_ROWS = 4, 20
+_LONGEST_HEADING = 100
 _DESKTOP = {"p. o. #", "aging"}
+_LIKE_TITLE = re.compile(r"\b(?:detail|summary|list|report|ledger|journal|statement|sheet|balance|loss|invoices)\b")
 
 Source = str | bytes | os.PathLike[str]
 _PATHS = (str, bytes, os.PathLike)
@@ -181,10 +184,9 @@ def _read_file(
     below = [row for _, row in cells.rows[heading + 1 :]]
     if cells.merged[0] > cells.rows[heading][0]:
         raise LedgerError(f"{file} has merged cells ({cells.merged[1]}), so it was edited; export it again.")
-    stamp = next((found for row in below if (found := is_stamp(row))), None)
-    about = _about(cells, heading, title, stamp)
+    about = _about(cells, heading, title)
     values = [row[place] for row in below for name, place in places.items() if name in _DATED and place < len(row)]
-    order, source_of_order = _order(values, file, dates, about, stamp)
+    order, source_of_order = _order(values, file, dates, about)
     money = [place for name, place in places.items() if name in ("amount", "open_balance", "debit", "credit")]
     amounts = (row[place] for row in below for place in money if place < len(row) and isinstance(row[place], str))
     style = decimal_style(amounts, file, decimals)
@@ -206,37 +208,50 @@ _DATED = ("date", "due_date")
 
 def _report(cells: Cells) -> tuple[Report, str]:
     """Find the report by its title; return the text of the title, too."""
-    titles = {text: re.sub(r"\s+report$", "", text.casefold()) for text in cells.first_texts(_TITLE_ROWS)}
+    titles = {text: plain_title(text) for text in cells.first_texts(_TITLE_ROWS)}
     for text, title in titles.items():
         if title in BY_TITLE:
             return BY_TITLE[title], text
-    for title in titles.values():
+    for text, title in titles.items():
         if title in NOT_READ:
-            raise LedgerError(f"{cells.file} is a report without invoices; export {NOT_READ[title]}.")
+            raise LedgerError(f"{cells.file} ({text}) is a report without invoices; export {NOT_READ[title]}.")
     if any({str(cell).casefold() for cell in row} >= _DESKTOP for _, row in cells.rows[:_HEADING_ROWS]):
         raise LedgerError(
             f"{cells.file} is a report of QuickBooks Desktop; only reports of QuickBooks Online and Xero are read."
         )
     known = ", ".join(sorted({report.titles[0] for report in BY_TITLE.values()}))
-    raise LedgerError(f"{cells.file} is not a report that is read here: {known}.")
+    found = next((f" ({text})" for text, title in titles.items() if _LIKE_TITLE.search(title)), "")
+    raise LedgerError(
+        f"{cells.file}{found} is not a report that is read here: {known}. The title is in one of its first "
+        f"{_TITLE_ROWS} rows."
+    )
 
 
 def _headings(cells: Cells, report: Report) -> tuple[int, dict[str, int]]:
     """Return the position of the row of headings, and that of each column in it."""
-    names = {**HEADINGS, **report.headings}
+    found: list[dict[str, int]] = []
     for at, (_, row) in enumerate(cells.rows[:_HEADING_ROWS]):
+        headings = [plain_title(str(cell)[:_LONGEST_HEADING]) for cell in row]
         places: dict[str, int] = {}
         again: list[tuple[str, int]] = []
-        for place, cell in enumerate(row):
-            name = names.get(str(cell).casefold())
-            if name is not None and places.setdefault(name, place) != place:
-                again.append((name, place))
+        for names in (HEADINGS, report.headings):
+            placed = {*places}
+            for place, heading in enumerate(headings):
+                name = names.get(heading)
+                if name is not None and name not in placed and places.setdefault(name, place) != place:
+                    again.append((name, place))
         if places.keys() >= {*report.needs}:
             for name, place in again:
                 _refuse_unlike(cells, at, places, name, place)
             return at, places
-    needed = ", ".join(name.replace("_", " ") for name in report.needs)
-    raise LedgerError(f"{cells.file} has no row with the headings {needed}; export its standard columns.")
+        found.append(places)
+    most = max(found, key=len, default={})
+    needed, lacking = (
+        ", ".join(name.replace("_", " ") for name in report.needs if name not in have) for have in ((), most)
+    )
+    raise LedgerError(
+        f"{cells.file} has no row with the headings {needed}; it lacks {lacking}. Export its standard columns."
+    )
 
 
 def _refuse_unlike(cells: Cells, heading: int, places: dict[str, int], name: str, other: int) -> None:
@@ -270,47 +285,65 @@ def _cell(row: list[Any], place: int) -> Any:
     return row[place] if place < len(row) else None
 
 
-def _about(cells: Cells, heading: int, title: str, stamp: re.Match[str] | None) -> dict[str, Any]:
-    """Read company, period and time stamp of a report."""
+def _about(cells: Cells, heading: int, title: str) -> dict[str, Any]:
+    """Read company, period, accounting method and time stamp of a report."""
     texts = [text for text in cells.first_texts(heading) if text != title]
-    period = next((found for text in texts if (found := long_dates(text))), None)
-    company = next((text for text in texts if not long_dates(text) and not text.casefold().startswith(_NO_NAME)), None)
-    is_day = any(text.casefold().startswith(("as of", "as at")) for text in texts)
-    first, last, written = period or (None, None, None)
+    stamps = [found for _, row in cells.rows[heading + 1 :] if (found := stamp_of(row))]
+    stamp = next((date for _, date in stamps if date), None)
+    dated = next((text for text in texts if long_dates(text)), "")
+    first, last, written = long_dates(dated) or (None, None, None)
+    is_day = any(text.casefold().startswith(_DAY) for text in texts)
+    if not is_day:
+        exported = long_dates(stamp or "")
+        first, last = _open_ends(dated.casefold(), first, last, exported and exported[1])
+    methods = [basis for basis, _ in stamps] + [found[0] for text in texts if (found := stamp_of([text]))]
     return {
         "report": "",
         "file": cells.file,
-        "company": company,
+        "company": next((text for text in texts if _is_name(text)), None),
         "as_of": last if is_day else None,
         "start": None if is_day else first,
         "end": None if is_day else last,
-        "basis": stamp["basis"].lower() if stamp and stamp["basis"] else None,
-        "stamp": stamp["date"] if stamp else None,
+        "basis": next(filter(None, methods), None),
+        "stamp": stamp,
         "dates": written,
         "dates_from": None,
         "totals_checked": 0,
     }
 
 
-_NO_NAME = ("ageing by", "aging by", "all dates", "as of", "as at")
+def _open_ends(
+    text: str, first: dt.date | None, last: dt.date | None, exported: dt.date | None
+) -> tuple[dt.date | None, dt.date | None]:
+    """Return the first and last day of a period such as "Since …", which ends when the report was exported."""
+    if text.startswith(_SINCE) or text.endswith(_TODAY):
+        return first, exported if first == last or text.endswith(_TODAY) else last
+    return (None, last) if text.startswith(_UNTIL) and first == last else (first, last)
 
 
-def _order(
-    values: list[Any], file: str, asked: str | None, about: dict[str, Any], stamp: re.Match[str] | None
-) -> tuple[str | None, str]:
+def _is_name(text: str) -> bool:
+    """Tell whether a text above the headings can be the name of the company."""
+    return not (long_dates(text) or stamp_of([text]) or text.casefold().startswith((*_NO_NAME, *_DAY)))
+
+
+_DAY = ("as of", "as at", "as on")
+_SINCE, _UNTIL = ("since", "from", "after", "starting"), ("through", "until", "till", "to ", "up to", "before")
+_TODAY = ("today", "now", "present", "to date")
+_NO_NAME = ("ageing by", "aging by", "all dates", "sep=", *_SINCE, *_UNTIL)
+
+
+def _order(values: list[Any], file: str, asked: str | None, about: dict[str, Any]) -> tuple[str | None, str]:
     """Decide whether the day or the month is first in dates such as 5/6/2026; return also what decided it."""
-    possible = possible_orders(values)
+    possible = possible_orders(values, file)
     if possible is None:
         return None, "cells"
-    if not possible:
-        raise LedgerError(f"{file} has dates in both orders, so files were joined or it was edited: export it again.")
     if asked is not None:
         if asked not in possible:
             raise LedgerError(f"dates={asked!r} does not fit {file}: it has a month above 12.")
         return asked, "argument"
     if len(possible) == 1:
         return possible[0], "cells"
-    in_stamp = long_dates(stamp["date"]) if stamp else None
+    in_stamp = long_dates(about["stamp"] or "")
     written = (in_stamp and in_stamp[2]) or about["dates"]
     if written is None:
         raise LedgerError(f"The dates in {file} can be day first or month first: pass dates='dmy' or dates='mdy'.")

@@ -5,6 +5,7 @@ To add a report, declare it here. The reader has no code for single reports.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,8 +19,8 @@ class Report:
     """
     One report: its titles without " Report", and the columns by which its row of headings is known.
 
-    Its rows are in groups, or in a list (""). `headings` mean another column than in other reports. `open_items` lists
-    everything open on a day, `history` every invoice, also paid ones. `payments_positive` are listed with the
+    Its rows are in groups, or in a list (""). `headings` are those of columns that have no usual heading. `open_items`
+    lists everything open on a day, `history` every invoice, also paid ones. `payments_positive` are listed with the
     sign of invoices, and `payments` is how `payments()` finds their invoice.
     """
 
@@ -41,7 +42,7 @@ _OPEN, _BOOKED = ("date", "type", "open_balance"), ("date", "type", "amount")
 REPORTS = (
     Report(
         kind="ar_aging_detail",
-        titles=("A/R Aging Detail", "A/R Ageing Detail"),
+        titles=("A/R Aging Detail",),
         needs=("date", "type", "customer", "open_balance"),
         groups="age",
         open_items=True,
@@ -109,18 +110,36 @@ REPORTS = (
         kind="xero_invoices",
         titles=("Receivable Invoice Detail", "Receivable Invoice Summary"),
         needs=("date", "number", "amount"),
-        headings={"contact": "customer", "gross": "amount", "invoice total": "amount", "balance": "open_balance"},
+        headings={"gross": "amount", "invoice total": "amount", "balance": "open_balance"},
         history=True,
     ),
 )
-BY_TITLE = {title.casefold(): report for report in REPORTS for title in report.titles}
+# A company can call its customers by one of these words, and its reports do, too.
+_CUSTOMERS = re.compile(r"\b(?:client|patient|member|donor|tenant|guest)(s?)\b")
+_RECEIVABLES = re.compile(r"\baccounts (receivable|payable)\b|\ba([rp])\b")
+
+
+def plain_title(text: str) -> str:
+    """
+    Return a title or heading as the declarations have it, in lower case.
+
+    Examples
+    --------
+    >>> plain_title("Sales by  Client Detail Report"), plain_title("Accounts Receivable Ageing Detail")
+    ('sales by customer detail', 'a/r aging detail')
+    """
+    words = " ".join(text.casefold().split()).removesuffix(" report").replace("ageing", "aging")
+    return _CUSTOMERS.sub(r"customer\1", _RECEIVABLES.sub(lambda found: f"a/{(found[1] or found[2])[0]}", words))
+
+
+BY_TITLE = {plain_title(title): report for report in REPORTS for title in report.titles}
 KINDS = tuple(dict.fromkeys(report.kind for report in REPORTS))
 
 _KNOWN_AS: dict[str, tuple[str, ...]] = {
-    "date": ("date", "transaction date", "invoice date"),
+    "date": ("date", "transaction date", "invoice date", "txn date"),
     "type": ("transaction type", "type"),
     "number": ("num", "no.", "number", "transaction number", "invoice number"),
-    "customer": ("customer full name", "client full name", "customer", "client", "name"),
+    "customer": ("customer full name", "customer", "customer name", "name", "contact", "contact name"),
     "due_date": ("due date",),
     "amount": ("amount",),
     "open_balance": ("open balance",),
@@ -128,7 +147,7 @@ _KNOWN_AS: dict[str, tuple[str, ...]] = {
     "credit": ("credit",),
     "memo": ("memo", "memo/description"),
     "description": ("description",),
-    "account": ("account name", "account full name"),
+    "account": ("account name", "account full name", "account"),
     "split": ("split", "item split account"),
     "item": ("product/service full name", "product/service"),
     "class": ("class",),
@@ -153,10 +172,7 @@ TYPES = {name: kind for kind, names in _CALLED.items() for name in names}
 ROW_KINDS = (*_CALLED, "other")
 
 _IN_PLACE_OF = {
-    "A/R Aging Detail": (
-        *("a/r aging summary", "a/r ageing summary", "a/p aging detail", "a/p ageing detail", "a/p aging summary"),
-        "a/p ageing summary",
-    ),
+    "A/R Aging Detail": ("a/r aging summary", "a/p aging detail", "a/p aging summary"),
     "Customer Balance Detail": ("customer balance summary",),
     "Sales by Customer Detail": ("sales by customer summary",),
     "Aged Receivables Detail": ("aged receivables summary", "aged receivables", "aged payables detail"),

@@ -12,14 +12,11 @@ from billframes._messages import warn
 from billframes.bulk.sheets import CellError
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger.cells import Cells, is_unsaved
+from billframes.ledger.notes import is_balance, is_percentage, is_phone, says_empty, stamp_of
 from billframes.ledger.reports import MONEY, Report
-from billframes.ledger.values import cents, is_date, read_date
+from billframes.ledger.values import cents, is_date, is_period, read_date
 
-_STAMP = re.compile(
-    r"((?P<basis>cash|accrual) basis)?\s*(?P<date>(mon|tues|wednes|thurs|fri|satur|sun)day, .*)", re.IGNORECASE
-)
-_TOTAL = re.compile(r"total (?:for )?(?P<name>.+?)(?P<whole> with sub-\w+)?", re.IGNORECASE)
-_BALANCES = frozenset({"opening balance", "closing balance", "beginning balance"})
+_WITH_SUBS = re.compile(r" with sub-\w+$")
 _AGAIN = "export it again"
 
 Sums = dict[str, int]
@@ -39,18 +36,18 @@ class Transaction:
 
 @dataclass(slots=True)
 class _Group:
-    """An open group: its heading, the sums of its rows and closed groups, and where these begin."""
+    """An open group: its heading with its row, the sums of its rows and closed groups, and where these begin."""
 
     label: str
+    row: int
     first: int
     sums: Sums
     closed: list[_Group] = field(default_factory=list)
 
-
-def is_stamp(cells: list[Any]) -> re.Match[str] | None:
-    """Return the time stamp at the end of a report, if the row is one."""
-    filled = [cell for cell in cells if cell is not None]
-    return _STAMP.fullmatch(str(filled[0])) if len(filled) == 1 else None
+    def is_named(self, names: tuple[str, ...]) -> bool:
+        """Tell whether the group has one of some names; Collections can have a phone number beside the name."""
+        label = self.label.casefold()
+        return any(label == name or (label.startswith(name) and is_phone(label[len(name) :])) for name in names)
 
 
 class Body:
@@ -71,7 +68,7 @@ class Body:
         self._style, self._order, self._totals = style, order, totals
         self._width = len(cells.rows[heading][1])
         self._names = [name for name in MONEY if name in places]
-        self._whole = _Group("", 0, dict.fromkeys(self._names, 0))
+        self._whole = _Group("", 0, 0, dict.fromkeys(self._names, 0))
         # Rows without a group, which "Total for --" adds up.
         self._loose = dict.fromkeys(self._names, 0)
         self._open = [self._whole]
@@ -79,53 +76,97 @@ class Body:
         self._total_row: int | None = None
         self.transactions: list[Transaction] = []
         self.checked = self.unsaved = 0
-        self._ended = False
+        self._ended = self._is_empty = False
+        rows = cells.rows[heading + 1 :]
+        self._has_dates = any(is_date(self._cell(row, "date")) for _, row in rows)
+        # The names of all groups that have a total. So a customer called "Total" is not taken for a total.
+        self._closing = {
+            name for _, row in rows if len(_filled(row)) > 1 for name in _names(str(row[_filled(row)[0]]).casefold())
+        }
         previous = cells.rows[heading][0]
-        for number, row in cells.rows[heading + 1 :]:
-            if is_stamp(row) and (self._total_row or number > previous + 1):
-                self._ended = not report.totals
-            else:
+        for number, row in rows:
+            if (
+                (self._total_row or number > previous + 1)
+                and stamp_of(row)
+                and not (report.totals and self._is_group(row))
+            ):
+                self._ended = self._ended or not report.totals
+                self._is_empty = self._is_empty or not self.transactions
+            elif not self._is_note(row):
                 self._read(number, row)
             previous = number
         self._check_end()
+        self._leave_out_periods()
+
+    def _is_note(self, row: list[Any]) -> bool:
+        """Tell whether a row is neither a transaction nor a part of the sums."""
+        if self._is_group(row):
+            return False
+        if is_percentage(row) or self._is_remark(row):
+            return True
+        money = {self._places[name] for name in self._names}
+        words = [cell for at, cell in enumerate(row) if at not in money]
+        return is_balance(words, self._cell(row, "type"), self._cell(row, "number"))
+
+    def _is_remark(self, row: list[Any]) -> bool:
+        """Tell whether a row only says that there is no data, or has a phone number, or begins a period."""
+        filled = _filled(row)
+        if len(filled) > 1:
+            return False
+        label = str(row[filled[0]])
+        if not self._has_dates and says_empty(row):
+            self._is_empty = True
+            return True
+        if not self._report.totals:
+            return False
+        return is_phone(label) if self._report.groups == "customer" else is_period(label) and not self._report.groups
+
+    def _is_group(self, row: list[Any]) -> bool:
+        """Tell whether a row is the heading of a group, which has a total if groups of the report have."""
+        if _filled(row) != [0]:
+            return False
+        return str(row[0]).casefold() in self._closing if self._report.totals else bool(self._report.groups)
 
     def _read(self, number: int, row: list[Any]) -> None:
         file = self._cells.file
         if self._total_row is not None or self._ended:
-            raise LedgerError(f"{file}, row {number}: there are rows after the end, so files were joined; {_AGAIN}.")
+            end = f"TOTAL in row {self._total_row}" if self._total_row else "the time stamp"
+            raise LedgerError(f"{file}, row {number}: there are rows after the end, which is {end}; {_AGAIN}.")
         broken = next((cell for cell in row if isinstance(cell, CellError) and not is_unsaved(cell)), None)
         if broken is not None:
             raise LedgerError(f"{file}, row {number} has a cell with the error {broken}; {_AGAIN}.")
-        filled = [at for at, cell in enumerate(row) if cell is not None]
+        filled = _filled(row)
         label = str(row[filled[0]])
-        has_amounts = any(at in self._places.values() for at in filled if self._is_money(at))
+        has_amounts = any(self._cell(row, name) is not None for name in self._names)
         if is_date(self._cell(row, "date")):
             self._add(number, row)
+        elif self._is_group(row) or (filled == [0] and self._report.groups and label.casefold() != "total"):
+            self._begin(number, label)
         elif label.casefold() == "total":
             self._close_all(number, row)
-        elif (found := _TOTAL.fullmatch(label)) and has_amounts:
-            self._close(number, row, found["name"].casefold(), whole=bool(found["whole"]))
-        elif label.casefold() in _BALANCES:
-            pass
-        elif filled == [0] and self._report.groups:
-            self._begin(label)
+        elif has_amounts and (names := _names(label.casefold())):
+            self._close(number, row, names)
         else:
             raise LedgerError(
-                f"{file}, row {number} is neither a transaction nor a heading nor a total; the report was edited, or "
-                "its layout is another one."
+                f"{file}, row {number} is neither a transaction nor a heading nor a total{self._found(row)}; export "
+                "the report again, with its standard columns."
             )
 
-    def _is_money(self, place: int) -> bool:
-        return any(self._places[name] == place for name in self._names)
+    def _found(self, row: list[Any]) -> str:
+        """Return what a row has in place of a date, unless it could be a name."""
+        value = self._cell(row, "date")
+        if isinstance(value, str) and sum(map(str.isdigit, value)) < max(len(value) / 3, 3):
+            return ""
+        return "" if value is None else f": {value!s:.60} is not a date that is read"
 
     def _cell(self, row: list[Any], name: str) -> Any:
         place = self._places.get(name, len(row))
         return row[place] if place < len(row) else None
 
-    def _begin(self, label: str) -> None:
+    def _begin(self, number: int, label: str) -> None:
         if not self._report.totals:
             del self._open[1:]
-        self._open.append(_Group(label, len(self.transactions), dict.fromkeys(self._names, 0)))
+        self._open.append(_Group(label, number, len(self.transactions), dict.fromkeys(self._names, 0)))
 
     def _add(self, number: int, row: list[Any]) -> None:
         file = self._cells.file
@@ -140,7 +181,7 @@ class Body:
             date = read_date(self._cell(row, "date"), self._order)
             if self._cell(row, "due_date") is not None:
                 due = read_date(self._cell(row, "due_date"), self._order)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise LedgerError(f"{file}, row {number} has an amount or a date that can't be read: {error}.") from error
         if not self._report.totals and not any(value is not None for value in money.values()):
             # No total would show that an amount was deleted.
@@ -153,24 +194,26 @@ class Body:
         groups = [group.label for group in self._open[1:]]
         self.transactions.append(Transaction(number, cells, money, date, due, groups))
 
-    def _close(self, number: int, row: list[Any], name: str, *, whole: bool) -> None:
-        """Compare the total of a group, and close it."""
-        if name == "--":
+    def _close(self, number: int, row: list[Any], names: tuple[str, ...]) -> None:
+        """Compare the total of a group that has one of some names, and close it."""
+        if "--" in names:
             self._check(number, row, self._loose, "rows without a group")
             self._loose = dict.fromkeys(self._names, 0)
             return
         group, parent = self._open[-1], self._open[-2] if len(self._open) > 1 else self._open[-1]
-        if group is not self._whole and group.label.casefold() == name:
+        path = ":".join(each.label for each in self._open[1:]).casefold()
+        if group is not self._whole and (group.is_named(names) or path in names):
             self._open.pop()
             parent.closed.append(group)
             for each in self._names:
                 parent.sums[each] += group.sums[each]
-        elif whole and (parts := _since(group.closed, name)):
+        elif parts := _since(group.closed, names[2:]):
             group = self._with_sub_groups(group, parts)
         else:
+            opened = f"the open group is that of row {group.row}" if group.row else "no group is open"
             raise LedgerError(
-                f"{self._cells.file}, row {number}: a total closes a group that is not open, because a heading or a "
-                f"total was removed; {_AGAIN}."
+                f"{self._cells.file}, row {number}: a total closes a group that is not open; {opened}. A heading or a "
+                f"total is missing; {_AGAIN}."
             )
         self._check(number, row, group.sums, "the group")
         self._subtotaled |= {each for each in self._names if self._cell(row, each) is not None}
@@ -181,7 +224,7 @@ class Body:
         for transaction in self.transactions[parts[1].first if len(parts) > 1 else len(self.transactions) :]:
             transaction.groups.insert(0, first.label)
         sums = {name: sum(part.sums[name] for part in parts) for name in self._names}
-        group = _Group(first.label, first.first, sums)
+        group = _Group(first.label, first.row, first.first, sums)
         parent.closed[-len(parts) :] = [group]
         return group
 
@@ -189,10 +232,11 @@ class Body:
         """Compare the total of the report."""
         if len(self._open) > 1:
             raise LedgerError(
-                f"{self._cells.file}, row {number}: the total of a group before this row was removed; {_AGAIN}."
+                f"{self._cells.file}, row {number}: the group whose heading is in row {self._open[-1].row} has no "
+                f"total before the TOTAL of the report; {_AGAIN}."
             )
         needed = self._subtotaled if self._report.groups else self._names
-        if any(self._cell(row, name) is None for name in needed):
+        if self.transactions and any(self._cell(row, name) is None for name in needed):
             raise LedgerError(f"{self._cells.file} ends inside its TOTAL row, so it is cut off: {_AGAIN}.")
         self._check(number, row, self._whole.sums, "the report")
         self._total_row = number
@@ -215,22 +259,59 @@ class Body:
             if total != sums[name]:
                 self._differ(
                     f"{file}, row {number}: the total of {name} for {what} is {total / 100:,.2f}, but its rows add up "
-                    f"to {sums[name] / 100:,.2f}. "
+                    f"to {sums[name] / 100:,.2f}. Rows may have been removed or changed"
                 )
 
     def _differ(self, sentence: str) -> None:
         if self._totals == "require":
-            raise LedgerError(f"{sentence}Rows were removed or changed; {_AGAIN}.")
-        warn(f"{sentence}Rows may have been removed or changed.", IncompleteDataWarning)
+            raise LedgerError(f"{sentence}; {_AGAIN}.")
+        warn(f"{sentence}.", IncompleteDataWarning)
 
     def _check_end(self) -> None:
+        file = self._cells.file
+        if len(self._open) == 1 and self._is_empty and not self.transactions:
+            return
         if self._report.totals and self._total_row is None:
-            raise LedgerError(f"{self._cells.file} has no TOTAL row at its end, so it is cut off: {_AGAIN}.")
+            found = "" if self.transactions else "no transactions below its headings and "
+            raise LedgerError(f"{file} has {found}no TOTAL row at its end, so it is cut off: {_AGAIN}.")
         if not self._report.totals and not self._ended:
-            raise LedgerError(f"{self._cells.file} has no time stamp at its end, so it is cut off: {_AGAIN}.")
+            raise LedgerError(f"{file} has no time stamp at its end, so it is cut off: {_AGAIN}.")
+
+    def _leave_out_periods(self) -> None:
+        """Leave out groups by month or another period, in which the rows have no other group that is a name."""
+        if not all(each.groups and is_period(each.groups[0]) for each in self.transactions):
+            return
+        by = self._report.groups
+        for each in self.transactions:
+            del each.groups[0]
+            if by in ("customer", "account") and not each.groups and by not in each.cells:
+                raise LedgerError(
+                    f"{self._cells.file} is grouped by period and has no column {by}; export it grouped by {by}."
+                )
 
 
-def _since(closed: list[_Group], name: str) -> list[_Group]:
-    """Return the last closed group of a name, and those closed after it."""
-    at = next((at for at in reversed(range(len(closed))) if closed[at].label.casefold() == name), len(closed))
+def _filled(row: list[Any]) -> list[int]:
+    return [at for at, cell in enumerate(row) if cell is not None]
+
+
+def _names(label: str) -> tuple[str, ...]:
+    """
+    Return the names that a group can have whose total has a label, those without sub-groups last; () for other labels.
+
+    Examples
+    --------
+    >>> _names("total for a & b with sub-customers"), _names("total a")
+    (('a & b with sub-customers', 'for a & b with sub-customers', 'a & b', 'for a & b'), ('a', 'a'))
+    """
+    if not label.startswith("total "):
+        return ()
+    rest = label.removeprefix("total ").strip()
+    names = (rest.removeprefix("for ").strip(), rest)
+    shorter = tuple(_WITH_SUBS.sub("", name) for name in names)
+    return names if shorter == names else (*names, *shorter)
+
+
+def _since(closed: list[_Group], names: tuple[str, ...]) -> list[_Group]:
+    """Return the last closed group that has one of some names, and those closed after it."""
+    at = next((at for at in reversed(range(len(closed))) if closed[at].is_named(names)), len(closed))
     return closed[at:]

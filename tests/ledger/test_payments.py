@@ -269,7 +269,7 @@ def test_links_of_quickbooks_are_kept_and_shared_credits_are_divided():
     for objects, reason in (
         ([payment], "pays the invoice 1, which was not passed"),
         ([{"Id": "3"}], "Payment 3 can't be read: K"),
-        (["x"], "The objects have a str; pass dicts"),
+        (["x"], "The Payment objects have a str; pass dicts"),
     ):
         with pytest.raises(LedgerError, match=reason):
             ledger_from_quickbooks(objects, [])
