@@ -40,6 +40,7 @@ _DATES = (
     re.compile(rf"(?P<day>\d{{1,2}})(?:\. |[- .])(?P<month>{_MONTH})(?:\.? |[-.]),?(?P<year>\d{{4}})", re.IGNORECASE),
     re.compile(rf"(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})", re.IGNORECASE),
 )
+_ALL_DATES = (_SHORT, *_DATES)
 _NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)}
 _POINT = re.compile(
     rf"(?:(\d{{1,2}}) )?\b({'|'.join(name[:3] for name in MONTHS)})[a-z]*\.?(?: (\d{{1,2}})(?!\d))?(?:,? (\d{{4}}))?"
@@ -108,7 +109,7 @@ def is_date(value: Any) -> bool:
     """Return whether a cell is a date of Excel, or a text such as "6/15/2026", "2026-06-15" or "15 Jun 2026"."""
     if isinstance(value, dt.date):
         return True
-    return isinstance(value, str) and any(pattern.fullmatch(value) for pattern in (_SHORT, *_DATES))
+    return isinstance(value, str) and value[:1].isalnum() and any(pattern.fullmatch(value) for pattern in _ALL_DATES)
 
 
 def is_period(label: str) -> bool:
