@@ -9,7 +9,7 @@ from typing import Any
 from billframes.ledger.values import is_date
 
 _LONGEST = 120
-_BASIS = re.compile(r"\b(cash|accrual)[ -]basis\b|\b(?:basis|method): ?(cash|accrual)\b", re.IGNORECASE)
+_BASIS = re.compile(r"\b(cash|accrual)[ -]basis\b|\b(?:accounting )?(?:basis|method): ?(cash|accrual)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b", re.IGNORECASE)
 _CLOCK, _YEAR = re.compile(r"\b\d{1,2}:\d\d\b"), re.compile(r"\b\d{4}\b")
 _BALANCES = frozenset(
@@ -52,12 +52,14 @@ def basis_of(text: str) -> str | None:
 
 
 def is_balance(cells: Sequence[Any], kind: Any, number: Any) -> bool:
-    """Tell whether a row without its amounts is a balance: by its type, or because it has no number and other words."""
-    words = [cell for cell in cells if cell is not None and not is_date(cell)]
-    named = [each for each in words if isinstance(each, str) and each.casefold() in _BALANCES]
-    # The columns that are not read, such as Balance, can have numbers.
-    others = [each for each in words if isinstance(each, str) and each not in named and re.search(r"[^\W\d_]", each)]
-    return bool(named) and (kind in named or (not others and number in (None, *named)))
+    """Tell whether a row without its amounts is a balance: by its type or its only words; invoices have numbers."""
+    if _BALANCES.isdisjoint(cell.casefold() for cell in cells if isinstance(cell, str)):
+        return False
+    words = [cell for cell in cells if isinstance(cell, str) and not is_date(cell) and re.search(r"[^\W\d_]", cell)]
+    if any(map(is_date, cells)):
+        named = [each for each in words if each.casefold() in _BALANCES]
+        return bool(named) and (kind in named or (len(named) == len(words) and number in (None, *named)))
+    return bool(words) and words[0].casefold() in _BALANCES
 
 
 def is_percentage(row: Sequence[Any]) -> bool:
@@ -87,6 +89,6 @@ def _only_text(row: Sequence[Any]) -> str:
     """Return the text of a row that has no other cells; "" for other rows."""
     filled = [cell for cell in row if cell is not None]
     # Without quotes, the commas of a date part it into cells.
-    short = len(filled) == 1 or (len(filled) <= 4 and _WEEKDAY.match(str(filled[0])))
-    text = ", ".join(map(str, filled)) if short and all(isinstance(cell, str) for cell in filled) else ""
+    parted = len(filled) <= 4 and isinstance(filled[0], str) and (_WEEKDAY.match(filled[0]) or _BASIS.match(filled[0]))
+    text = ", ".join(map(str, filled)) if len(filled) == 1 or parted else ""
     return text if len(text) <= _LONGEST else ""

@@ -110,7 +110,7 @@ def _objects(given: Any, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _as_list(given: Any) -> Iterable[Any]:
-    return [given] if isinstance(given, Mapping) or hasattr(given, "to_dict") else given  # type: ignore[no-any-return]
+    return [given] if isinstance(given, Mapping) or hasattr(given, "to_dict") else given
 
 
 def _with_id(thing: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -44,11 +44,6 @@ class _Group:
     sums: Sums
     closed: list[_Group] = field(default_factory=list)
 
-    def is_named(self, names: tuple[str, ...]) -> bool:
-        """Tell whether the group has one of some names; Collections can have a phone number beside the name."""
-        label = self.label.casefold()
-        return any(label == name or (label.startswith(name) and is_phone(label[len(name) :])) for name in names)
-
 
 class Body:
     """The rows below the headings, which are at a position; `places` are those of the columns."""
@@ -104,6 +99,8 @@ class Body:
             return False
         if is_percentage(row) or self._is_remark(row):
             return True
+        if _filled(row) == [0] and self._report.groups == "customer":
+            return False
         money = {self._places[name] for name in self._names}
         words = [cell for at, cell in enumerate(row) if at not in money]
         return is_balance(words, self._cell(row, "type"), self._cell(row, "number"))
@@ -117,15 +114,20 @@ class Body:
         if not self._has_dates and says_empty(row):
             self._is_empty = True
             return True
-        if not self._report.totals:
-            return False
-        return is_phone(label) if self._report.groups == "customer" else is_period(label) and not self._report.groups
+        if self._report.groups == "customer":
+            # Collections has the phone number below the customer.
+            return (
+                self._open[-1] is not self._whole and self._open[-1].first == len(self.transactions) and is_phone(label)
+            )
+        return not self._report.groups and is_period(label)
 
     def _is_group(self, row: list[Any]) -> bool:
         """Tell whether a row is the heading of a group, which has a total if groups of the report have."""
         if _filled(row) != [0]:
             return False
-        return str(row[0]).casefold() in self._closing if self._report.totals else bool(self._report.groups)
+        name, _, below = str(row[0]).casefold().partition("\n")
+        closed = name in self._closing if is_phone(below) else str(row[0]).casefold() in self._closing
+        return closed if self._report.totals else bool(self._report.groups)
 
     def _read(self, number: int, row: list[Any]) -> None:
         file = self._cells.file
@@ -164,6 +166,8 @@ class Body:
         return row[place] if place < len(row) else None
 
     def _begin(self, number: int, label: str) -> None:
+        name, _, below = label.partition("\n")
+        label = name.strip() if is_phone(below) else label
         if not self._report.totals:
             del self._open[1:]
         self._open.append(_Group(label, number, len(self.transactions), dict.fromkeys(self._names, 0)))
@@ -202,7 +206,7 @@ class Body:
             return
         group, parent = self._open[-1], self._open[-2] if len(self._open) > 1 else self._open[-1]
         path = ":".join(each.label for each in self._open[1:]).casefold()
-        if group is not self._whole and (group.is_named(names) or path in names):
+        if group is not self._whole and (group.label.casefold() in names or path in names):
             self._open.pop()
             parent.closed.append(group)
             for each in self._names:
@@ -313,5 +317,5 @@ def _names(label: str) -> tuple[str, ...]:
 
 def _since(closed: list[_Group], names: tuple[str, ...]) -> list[_Group]:
     """Return the last closed group that has one of some names, and those closed after it."""
-    at = next((at for at in reversed(range(len(closed))) if closed[at].is_named(names)), len(closed))
+    at = next((at for at in reversed(range(len(closed))) if closed[at].label.casefold() in names), len(closed))
     return closed[at:]
