@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
@@ -19,10 +20,11 @@ from billframes.client_options import (
 )
 from billframes.config.credentials import FoundApi, find_api, is_loopback
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_file import FIRM, file_of_account, file_of_profile
 from billframes.config.profiles import LIMITS, Limits, config_file, save_select_names
 from billframes.config.secret import Secret, check_headers, hide, is_header_name
 from billframes.days import FiscalYear
-from billframes.errors import BillframesWarning, ConfigError, ParameterError
+from billframes.errors import BillframesWarning, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
 from billframes.loaders.server_findings import ServerCheck
@@ -32,8 +34,6 @@ from billframes.loading.select_names import SelectNames
 
 __all__ = ["Client"]
 
-# The profile's setting for the file of firm settings. A relative path starts at the folder of `config.toml`.
-FIRM = "firm"
 # The profile's setting for the time for which `billframes sync` keeps a mirror's versions.
 MIRROR_KEEP = "mirror_keep"
 
@@ -83,6 +83,8 @@ class Client(LoaderSet):
         self._connection = _connection(found, values)
         self.base_url, self.profile, self.sources = found.base_url, found.profile, dict(found.sources)
         self.options = {name: values[name] for name in OPTIONS if name in PROFILE_OPTIONS}
+        # A profile decides which firm settings hold, and so does "", which stands for none.
+        self._has_profile = found.profile_fits if found.profile else given.get("profile") == ""
         self._firm = found.options.get(FIRM)
         self._mirror_keep = found.options.get(MIRROR_KEEP)
         start = values["fiscal_year_start"]
@@ -97,16 +99,23 @@ class Client(LoaderSet):
         """
         The firm's settings that the profile names as `firm = "firm.toml"`; books use them by default.
 
+        Without a profile, the profiles with this client's address decide. Set it to use other settings.
+
         Raises
         ------
         ConfigError
-            The file can't be read.
+            The file can't be read, or profiles with this address name different files.
         """
-        if self._firm is None:
-            return None
-        if not isinstance(self._firm, str):
-            raise ConfigError(f"{config_file()}: {FIRM}={self._firm!r} is not a path such as 'firm.toml'.")
-        return FirmSettings.load(config_file().parent / self._firm)
+        return self._find_settings()
+
+    def _find_settings(self, remembered: str | None = None) -> FirmSettings | None:
+        """Return the settings that were set, else those of the file that `_settings_file` finds."""
+        file = None if vars(self).get("settings") else self._settings_file(remembered)
+        return FirmSettings.load(file) if file else vars(self).get("settings")
+
+    def _settings_file(self, remembered: str | None = None) -> Path | None:
+        """Return the path of the firm's settings; `remembered` is the file with which a mirror was refreshed."""
+        return file_of_profile(self._firm) if self._has_profile else file_of_account(self.base_url, remembered)
 
     @property
     def fiscal_year(self) -> FiscalYear | None:
@@ -181,7 +190,8 @@ class Client(LoaderSet):
     def __reduce__(self) -> tuple[Any, ...]:
         # Credentials and headers are not pickled. The unpickled client takes those of its profile.
         options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
-        return _reconnect, (self.base_url, self.profile, options)
+        known = {"settings": self.settings} if vars(self).get("settings") else None
+        return _reconnect, (self.base_url, self.profile, options), known
 
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:

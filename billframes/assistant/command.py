@@ -24,6 +24,7 @@ from billframes.errors import ConfigError, ParameterError
 
 if TYPE_CHECKING:
     from billframes.assistant.server import Questions
+    from billframes.client import Client
 
 EXAMPLES = (
     "billframes mcp --mirror firm-mirror --show-config",
@@ -39,7 +40,6 @@ _RECEIVER = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     add_connection(parser)
-    parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     parser.add_argument("--narratives", action="store_true", help="let answers have the narratives of entries, too")
     parser.add_argument(
         "--pseudonyms",
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from billframes.assistant.server import Questions, make_server, serve
 
     with connected(args, progress=False) as client:
-        questions = Questions(client, **_options(args))
+        questions = Questions(client, **_options(args, client))
         if args.check:
             _check(questions)
             return 0
@@ -77,14 +77,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def _options(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     from billframes._session import mirror
     from billframes.assistant.pseudonyms import Pseudonyms
-    from billframes.config.firm import FirmSettings
 
     return {
         "newest": functools.partial(mirror, args.mirror) if args.mirror else None,
-        "settings": FirmSettings.load(args.settings) if args.settings else None,
+        "settings": client.settings if args.settings else None,
         "change": Pseudonyms() if args.pseudonyms else None,
         "narratives": args.narratives,
         "log": user_path(args.log) if args.log else None,
@@ -96,6 +95,7 @@ def _check(questions: Questions) -> None:
     about = questions.ask("about", {})
     say(f"The data are of {about['data_of']}, {about['age']}; the work is dated {' to '.join(about['work_dated'])}.")
     say(about["complete"])
+    say(about["settings"])
     month = about["data_of"][: len("2026-10")]
     began = time.perf_counter()
     total = questions.ask("figures", {"measures": ["billed_amount"], "period": month})["total"]

@@ -18,7 +18,7 @@ import pandas as pd
 from billframes._names import join_names
 from billframes.book import Book
 from billframes.book.methods import FRAME_NAMES
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, describe_settings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_attrs
@@ -150,7 +150,7 @@ class Source:
         return self._earlier[earlier.version]
 
     def provenance(self, book: Book) -> dict[str, Any]:
-        """Return the period of a book, the day and age of its data, and how they are proved complete."""
+        """Return the period of a book, the day and age of its data, how they are proved complete, and its settings."""
         loaded = book.loaded_on("time_entries", "invoices")
         start, end = book.period.start, book.period.end
         kept = cast("KeptLists", book.client)
@@ -163,6 +163,7 @@ class Source:
             "mirror_version": getattr(kept, "version", None),
             "records_loaded": {name: len(frame) for name, frame in lists.items()},
             "complete": _complete(lists, kept.rows),
+            "settings": describe_settings(book.settings),
         }
 
 

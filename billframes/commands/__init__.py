@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 
-def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more: str = "") -> None:
+def add_connection(
+    parser: argparse.ArgumentParser, *, mirror: bool = True, settings: bool = True, more: str = ""
+) -> None:
     """
     Declare `--profile`, `--demo`, and `--mirror` if the command can read a mirror. A user can give one of them.
 
-    `more` is added to the help of `--demo`.
+    `--settings` is declared if the command's figures depend on the firm's settings. `more` is added to the help of
+    `--demo`.
     """
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -33,11 +36,28 @@ def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more
     choice.add_argument("--demo", action="store_true", help=f"use the bundled sandbox's made-up firm{more}")
     if mirror:
         choice.add_argument("--mirror", metavar="PATH", help="read this mirror; no request is sent")
+    if settings:
+        parser.add_argument(
+            "--settings",
+            metavar="FILE",
+            help="the firm's settings: holidays, leave, targets (default: those that the profile names)",
+        )
 
 
 @contextmanager
 def connected(args: argparse.Namespace, *, progress: bool | None = None) -> Iterator[Client]:
-    """Connect as the options say, and close the connection at the end of the block."""
+    """Connect as the options say, and close the connection at the end of the block. The client has the settings."""
+    from billframes.config.firm import FirmSettings
+
+    given = FirmSettings.load(args.settings) if getattr(args, "settings", None) else None
+    with _opened(args, progress) as client:
+        if given is not None:
+            client.settings = given
+        yield client
+
+
+@contextmanager
+def _opened(args: argparse.Namespace, progress: bool | None) -> Iterator[Client]:
     # These imports take long, and the options are declared without them.
     from billframes._session import mirror
     from billframes.client import Client

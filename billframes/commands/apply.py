@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--max-{name}", type=int, default=limit, metavar="N", help=f"the most {unit} (default: {limit:,})"
         )
-    add_connection(parser, mirror=False)
+    add_connection(parser, mirror=False, settings=False)
 
 
 def run(args: argparse.Namespace) -> int:

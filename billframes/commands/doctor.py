@@ -25,7 +25,7 @@ _PACKAGES = ("pandas", "pyarrow", "httpx", "msgspec", "narwhals")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    add_connection(parser, mirror=False)
+    add_connection(parser, mirror=False, settings=False)
     parser.add_argument(
         "--remember", action="store_true", help="save in the profile which select names the server takes"
     )
@@ -58,7 +58,7 @@ def _settings(client: Client) -> Iterator[tuple[str, str]]:
     yield "address", f"{client.base_url} (from {client.sources['base_url']})"
     source = client.sources["token"]
     yield "token", "none" if source == "none" else f"set (from {source})"
-    yield "firm settings", describe_settings(client.settings).partition(": ")[2]
+    yield "firm settings", describe_settings(client.settings)
     for name, value in client.options.items():
         if value != OPTIONS[name].default:
             shown = ", ".join(value) if name == "headers" else value

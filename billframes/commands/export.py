@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--delimiter", choices=(",", ";"), default=",", help="between the fields of a CSV file (default: ,)"
     )
-    add_connection(parser)
+    add_connection(parser, settings=False)
 
 
 def run(args: argparse.Namespace) -> int:

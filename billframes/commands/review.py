@@ -15,7 +15,7 @@ from billframes._format import count_of
 from billframes._messages import say
 from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import describe_settings
 from billframes.errors import ParameterError
 from billframes.guidelines import guideline_check
 from billframes.periods import Period
@@ -48,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours-per-day", type=float, default=12.0, metavar="HOURS", help="flag days with more hours (default: 12)"
     )
-    parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     add_connection(parser, mirror=False)
 
 
@@ -57,9 +56,8 @@ def run(args: argparse.Namespace) -> int:
     out = Path(args.out).absolute()
     _check_options(args, out)
     with connected(args) as client:
-        settings = FirmSettings.load(args.settings) if args.settings else client.settings
-        book = Book(Period(), settings=settings, client=client)
-        guidelines = guideline_check(book) if settings and settings.guidelines else None
+        book = Book(Period(), settings=None, client=client)
+        guidelines = guideline_check(book) if book.settings and book.settings.guidelines else None
         rows = book.prebill_review(
             args.responsible, invoice=args.invoice, hours_per_day=args.hours_per_day, guidelines=guidelines
         )
@@ -83,8 +81,9 @@ def _files(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
     from billframes.report.prebill_sheets import prebill_page, prebill_workbook
 
     rows = DistinctNames(book.clients, book.matters, book.users)(rows)
-    page = prebill_page(rows, title=title, data=book.loaded_on("invoices"))
-    return {PAGE: page.encode(), WORKBOOK: prebill_workbook(rows)}
+    settings = describe_settings(book.settings)
+    page = prebill_page(rows, title=title, data=book.loaded_on("invoices"), settings=settings)
+    return {PAGE: page.encode(), WORKBOOK: prebill_workbook(rows, settings=settings)}
 
 
 def _check_options(args: argparse.Namespace, out: Path) -> None:

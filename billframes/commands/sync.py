@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'how long to keep versions, such as "90 days", or {ALL} (default: the profile\'s {MIRROR_KEEP}, else '
         f'"{KEEP}"); tagged versions and the last of each month are always kept',
     )
-    add_connection(parser, mirror=False, more=", once for each PATH")
+    add_connection(parser, mirror=False, settings=False, more=", once for each PATH")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.tie_out_frame import add_up_reasons
 from billframes.book import Book
 from billframes.commands import add_connection, connected
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.values import ORDERS, cents
@@ -43,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", metavar="FILE", help="Invoice List by Date, which has invoices that are not open")
     parser.add_argument("--control", metavar="AMOUNT", type=amount, help="accounts receivable in the balance sheet")
     parser.add_argument("--dates", choices=ORDERS, help="read 5/6/2026 as 5 June (dmy) or 6 May (mdy)")
-    parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="write a row per invoice to this .csv or .xlsx file (default: reasons only)"
     )
@@ -70,9 +69,8 @@ def run(args: argparse.Namespace) -> int:
         history = None if args.history is None else read_ledger(args.history, dates=args.dates)
         day = args.as_of or _stated_day(ledger.attrs["ledger"])
         with connected(args) as client:
-            settings = FirmSettings.load(args.settings) if args.settings else client.settings
-            of_day = _at(client, read_date(day, "as_of"), settings or FirmSettings())
-            book = Book(Period(), settings=settings, client=of_day)
+            of_day = _at(client, read_date(day, "as_of"), client.settings or FirmSettings())
+            book = Book(Period(), settings=client.settings, client=of_day)
             rows = book.tie_out(ledger, as_of=day, history=history, control=args.control)
             keep_reports(client, [each for each in (ledger, history) if each is not None])
     except (LedgerError, ParameterError) as error:
@@ -82,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
         write(out, to_csv(rows) if out.suffix.lower() == ".csv" else to_excel(rows, sheet="tie-out"))
         say(out)
     _say_reasons(rows)
+    say(describe_settings(book.settings))
     return 0
 
 

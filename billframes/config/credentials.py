@@ -45,7 +45,8 @@ class FoundApi:
     """
     The API's address and credential, and the source of each.
 
-    `options` are the other settings of the profile, by name.
+    `options` are the other settings of the profile, by name. `profile_fits` is False if the environment chose a profile
+    that has another address.
     """
 
     base_url: str
@@ -53,6 +54,7 @@ class FoundApi:
     profile: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    profile_fits: bool = True
 
 
 def find_api(
@@ -103,7 +105,7 @@ def find_api(
     if secret is not None:
         check_token(secret, token_source)
     sources = {"base_url": url_source, "token": token_source if secret else missing}
-    return FoundApi(url, secret, name, options, sources)
+    return FoundApi(url, secret, name, options, sources, profile_fits=is_of_profile or profile is not None)
 
 
 def _address(base_url: str | None, name: str | None, profile: Mapping[str, Any]) -> tuple[str, str]:

@@ -109,7 +109,7 @@ class FirmSettings:
     """
 
     source: ClassVar[str] = ""
-    """Name of the file that the settings were loaded from; empty if they were not loaded."""
+    """Path of the file that the settings were loaded from; empty if they were not loaded."""
 
     currency: str = ""
     time_zone: str = "UTC"
@@ -215,7 +215,7 @@ class FirmSettings:
         except ParameterError as error:
             raise ConfigError(f"{path}: {error}") from error
         # Not a field, because two files with the same content are the same settings.
-        object.__setattr__(settings, "source", Path(path).name)
+        object.__setattr__(settings, "source", str(Path(path).absolute()))
         return settings
 
     @property
@@ -297,7 +297,7 @@ def describe_settings(settings: FirmSettings | None) -> str:
         given.append(f"fiscal years from {year.day} {MONTHS[year.month - 1]}")
     if settings.payment_order != "proportional":
         given.append(f"payments that settle {', then '.join(settings.payment_order)}")
-    source = f" from {settings.source}" if settings.source else ""
+    source = f" from {Path(settings.source).name}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{', with ' if given else ''}{join_names(given)}."
 
 

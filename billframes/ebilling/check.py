@@ -130,7 +130,7 @@ def ledes_check(
     progress : bool or callable, optional
         Progress of reading codes, as for the loaders.
     settings : FirmSettings, optional
-        The firm's settings, whose `taxes` count if the profile has none; by default the book's.
+        The firm's settings, whose `taxes` count if the profile has none; by default those of the book, or of `client`.
     guidelines : DataFrame, optional
         The result of `guideline_check` for the same work. Its findings on the items checked here are added as "often
         rejected", except those that only ask for a review.

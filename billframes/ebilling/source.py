@@ -105,12 +105,14 @@ class BillSource:
     """
     Reads records from a book, or from frames by their loader's name.
 
-    `client`, by default the book's, reads single records; `settings` are the firm's, by default the book's.
+    `client`, by default the book's, reads single records; `settings` are the firm's, by default the book's or the
+    client's.
     """
 
     def __init__(self, given: Any, client: Client | None, settings: FirmSettings | None = None) -> None:
         self._given = given
-        self.settings: FirmSettings | None = settings or getattr(given, "settings", None)
+        of_data = given if hasattr(given, "settings") else client
+        self.settings: FirmSettings | None = settings or getattr(of_data, "settings", None)
         if isinstance(given, Mapping):
             lacking = [name for name in FRAMES if given.get(name) is None]
             if lacking:

@@ -82,7 +82,8 @@ def guideline_check(
     progress : bool or callable, optional
         Progress of reading codes, as for the loaders.
     settings : FirmSettings, optional
-        The firm's settings, by default the book's: used are the currency, the time zone, roles and days off.
+        The firm's settings, by default those of the book, or of `client`: the currency, the time zone, roles and days
+        off count.
 
     Returns
     -------
@@ -121,13 +122,13 @@ def guideline_check(
     Decimal('29319.34')
     """
     check_settings(settings)
-    settings = settings or getattr(given, "settings", None) or FirmSettings()
+    source = BillSource(given, client, settings)
+    settings = source.settings or FirmSettings()
     if guidelines is None and not settings.guidelines:
         raise ParameterError(
             "Pass guidelines=, a file or a folder, or name one with guidelines in the firm's settings."
         )
     files = read_guidelines(settings.guidelines if guidelines is None else guidelines)
-    source = BillSource(given, client)
     roles = _roles(settings, source)
     named = named_files(files, source, roles)
     period = resolve(start, end)

@@ -227,6 +227,7 @@ class _Firm(TypedDict):
     mark: dt.datetime
     checked: NotRequired[str]
     fields: NotRequired[list[str]]
+    settings: NotRequired[str | None]
 
 
 class _Refreshed(TypedDict):

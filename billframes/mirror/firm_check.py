@@ -7,13 +7,19 @@ from typing import Any
 
 from billframes.errors import MirrorError
 from billframes.mirror.catalogue import Version
+from billframes.mirror.firm_settings import file_to_remember
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.storage import Storage
 
 
 def check_firm(storage: Storage, server: ServerLists, previous: Version | None) -> Mapping[str, Any]:
-    """Return the firm's address and whether rates are visible; raise `MirrorError` if the mirror holds other data."""
-    now = {"address": server.address, "rates": server.shows_rates()}
+    """
+    Return the firm's address, whether rates are visible, and the file of its settings.
+
+    Raise `MirrorError` if the mirror holds other data.
+    """
+    settings = file_to_remember(server.client, previous.firm.get("settings") if previous else None)
+    now = {"address": server.address, "rates": server.shows_rates(), "settings": settings}
     if previous is None:
         return now
     known = previous.firm

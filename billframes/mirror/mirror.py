@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection
+import functools
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
@@ -21,6 +22,7 @@ from billframes.mirror.cleanup import remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.falls import compare
+from billframes.mirror.firm_settings import settings_of
 from billframes.mirror.history import changes, history, summary
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
@@ -60,22 +62,26 @@ class Mirror(LoaderSet):
         self._default, self._client = default, client
         self._max_age = max_age
         self._own_fiscal_year: FiscalYear | None = None
-        self._own_settings: FirmSettings | None = None
+        # The facts of the newest version, of a mirror that is open at an earlier one.
+        self._newest_facts: Mapping[str, Any] | None = None
         self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
         self._connection = MirrorConnection(self._snapshot_to_load)
         self._kept_falls: tuple[int, tuple[dt.date, pd.DataFrame, pd.DataFrame] | None] | None = None
         LoaderSet.__init__(self, Owner(self))
 
-    @property
+    @functools.cached_property
     def settings(self) -> FirmSettings | None:
-        """The firm's settings of the client that refreshes the mirror; None if no client was given."""
-        return self._own_settings or (self._client.settings if self._client else None)
+        """The settings of the firm's profile, else those with which the mirror was refreshed; they can be set."""
+        if self._client is not None and not self._catalogue.exists():
+            return self._client.settings
+        return settings_of(self._client, self._newest_facts or self._open_snapshot().version.firm)
 
     @property
     def fiscal_year(self) -> FiscalYear | None:
-        """The fiscal year that `connect` was given, else that of the mirror's client; None if neither is known."""
-        return self._own_fiscal_year or (self._client.fiscal_year if self._client else None)
+        """The fiscal year that `connect` or the mirror's client was given, else that of the firm's settings."""
+        given = self._own_fiscal_year or (self._client._fiscal_year if self._client else None)
+        return given or (self.settings.fiscal_year if self.settings else None)
 
     @property
     def path(self) -> str:
@@ -162,8 +168,10 @@ class Mirror(LoaderSet):
         """
         versions = self._catalogue.read()
         version = find_version(versions, when, self._storage.location)
-        earlier = Mirror(self._storage, default=self._default, version=version)
-        earlier._own_fiscal_year, earlier._own_settings = self.fiscal_year, self.settings
+        earlier = Mirror(self._storage, default=self._default, client=self._client, version=version)
+        earlier._own_fiscal_year, earlier._newest_facts = self._own_fiscal_year, versions[-1].firm
+        if "settings" in vars(self):
+            earlier.settings = self.settings
         return earlier
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:
@@ -379,7 +387,8 @@ class Mirror(LoaderSet):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {"default": self._default, "max_age": self._max_age, "version": self._fixed_version}
-        return _reopen, (self._storage.location, self._storage.options, kept)
+        known = {"settings": self.settings} if vars(self).get("settings") else None
+        return _reopen, (self._storage.location, self._storage.options, kept), known
 
 
 def _reopen(location: str, options: BucketOptions, kept: dict[str, Any]) -> Mirror:

@@ -95,6 +95,7 @@ class ServerLists:
 
     def __init__(self, client: Client, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
+        self.client = client
         self.concurrency = client._connection.concurrency
         self._connection = _CountingConnection(client._connection, progress)
         self._loaders = LoaderSet(lambda: cast("Connected", self))

@@ -19,7 +19,7 @@ from billframes.analysis.frames.data_span import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection
-from billframes.config.firm import FirmSettings
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import LedgerError, NoDataError, ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, check_extras
@@ -59,11 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with --all-responsible, a folder",
     )
     parser.add_argument(
-        "--settings",
-        metavar="FILE",
-        help="the firm's settings: holidays, leave, targets (default: the profile's)",
-    )
-    parser.add_argument(
         "--format", metavar="|".join(FORMATS), help="html, xlsx or pdf (default: from the ending of --out, else html)"
     )
     parser.add_argument(
@@ -88,29 +83,31 @@ def run(args: argparse.Namespace) -> int:
     args.format = _format(args)
     if args.out and not (args.all_responsible or args.out.endswith(("/", os.sep)) or _has_ending(Path(args.out))):
         args.out = f"{args.out}.{args.format}"
-    first = read_month(args.month or (DEMO_MONTH if args.demo else "last month"))
+    text = args.month or (DEMO_MONTH if args.demo else "last month")
+    # It is refused here if it is not a month. Which month "last month" is depends on the firm's time zone.
+    read_month(text)
     out = Path(args.out).absolute() if args.out else None
     _check_options(args, out)
     now = dt.datetime.now().astimezone()
-    parameters: dict[str, Any] = {"month": f"{first:%Y-%m}", "generated": f"{long_date(now.date())}, {now:%H:%M}"}
+    parameters: dict[str, Any] = {"generated": f"{long_date(now.date())}, {now:%H:%M}"}
     if args.narratives:
         parameters["narratives"] = True
     if args.ledger:
         parameters["ledger"] = [str(Path(each).absolute()) for each in args.ledger]
-    if args.settings:
-        FirmSettings.load(args.settings)
-        parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
     if args.demo:
         steps("Starting the sandbox with its made-up firm")
         parameters |= {"title": DEMO_FIRM, "remark": DEMO_REMARK}
-    else:
-        # The current month is counted up to today.
-        check_begun(first, now.date(), "today")
-        parameters["as_of"] = min(now.date(), month_end(first)).isoformat()
-    with open_source(args) as (environment, client, demo_settings):
-        if demo_settings:
-            parameters.setdefault("settings", demo_settings)
+    with open_source(args) as (environment, client):
+        calendar = FirmCalendar(lambda: client)
+        first = read_month(text, calendar)
+        parameters["month"] = f"{first:%Y-%m}"
+        if client.settings:
+            parameters["settings"] = client.settings.source
+        if not args.demo:
+            # The current month is counted up to today.
+            check_begun(first, calendar.today, "today")
+            parameters["as_of"] = min(calendar.today, month_end(first)).isoformat()
         outs = _outs(args, first, out, client)
         try:
             _make(args.format, parameters, outs, environment, client, steps)

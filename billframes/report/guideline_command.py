@@ -13,7 +13,7 @@ from billframes._messages import say
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import describe_settings
 from billframes.errors import ParameterError
 from billframes.guidelines import guideline_check
 from billframes.guidelines.declare import SEVERITIES
@@ -57,7 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save", action="store_true", help="save the findings beside the guideline files, for the monthly report"
     )
-    parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     add_connection(parser)
 
 
@@ -66,22 +65,21 @@ def run(args: argparse.Namespace) -> int:
     out = Path(args.out).absolute()
     _check_options(args, out)
     with connected(args) as client:
-        settings = FirmSettings.load(args.settings) if args.settings else getattr(client, "settings", None)
-        folder = args.folder or (settings.guidelines if settings else "")
+        folder = args.folder or (client.settings.guidelines if client.settings else "")
         if not folder:
             raise ParameterError(
                 "Give the folder of the guideline files, or name it in the firm's settings (guidelines)."
             )
-        book = Book(Period(), settings=settings, client=client)
+        book = Book(Period(), settings=None, client=client)
         day = resolve(None, args.as_of, names=("", "as_of")).end if args.as_of else book.loaded_on("time_entries")
         start = _start(args.since, day or dt.date.max)
         findings = guideline_check(book, guidelines=folder, start=start, as_of=day)
         findings = DistinctNames(book.clients, book.matters, book.users)(findings)
     work = f"Unbilled work and drafts{f' since {long_date(start)}' if start else ''}"
-    page = guideline_page(
-        findings, by=args.by, scope=f"{work}; ages are counted to {long_date(day)}." if day else f"{work}."
-    )
-    files = {PAGE: page.encode(), WORKBOOK: guideline_workbook(findings, by=args.by)}
+    settings = describe_settings(book.settings)
+    scope = f"{work}{f'; ages are counted to {long_date(day)}' if day else ''}. {settings}"
+    page = guideline_page(findings, by=args.by, scope=scope)
+    files = {PAGE: page.encode(), WORKBOOK: guideline_workbook(findings, by=args.by, settings=settings)}
     out.mkdir(exist_ok=True)
     for name, content in files.items():
         write(out / name, content)

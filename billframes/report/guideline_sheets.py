@@ -13,7 +13,7 @@ from billframes._format import count_of, format_number, short_date
 from billframes.guidelines import guideline_summary
 from billframes.guidelines.rules import rule_title
 from billframes.report.html import templates
-from billframes.report.prebill_sheets import ITEM_KINDS, plain_text, workbook_of
+from billframes.report.prebill_sheets import ITEM_KINDS, Columns, about_sheet, plain_text, workbook_of
 
 KEYS = {"user": "Person", "responsible": "Responsible lawyer", "client": "Client", "matter": "Matter"}
 """The keys of sheets, with their headings."""
@@ -112,10 +112,13 @@ _COLUMNS = {
 }
 
 
-def guideline_workbook(findings: pd.DataFrame, *, by: str = "user") -> bytes:
+def guideline_workbook(findings: pd.DataFrame, *, settings: str, by: str = "user") -> bytes:
     """Return the findings as an Excel workbook: amounts by client and rule, then a sheet for each person."""
     summary = guideline_summary(findings)
-    sheets = {"summary": ("Summary", _SUMMARY, summary.assign(rule=summary["rule"].map(rule_title)))}
+    sheets: dict[str, tuple[str, Columns, pd.DataFrame]] = {
+        "summary": ("Summary", _SUMMARY, summary.assign(rule=summary["rule"].map(rule_title)))
+    }
+    sheets["about"] = about_sheet(settings)
     for sheet in _sheets(findings, by):
         name, number = safe_sheet_name(sheet.name), 2
         while name.casefold() in sheets:

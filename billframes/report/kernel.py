@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from billframes.commands import PROFILE_VARIABLE, connected, sandbox_client
+from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -144,21 +145,23 @@ _NO_PROXY = ("NO_PROXY", "no_proxy")
 
 
 @contextmanager
-def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None], Client, str]]:
+def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None], Client]]:
     """
     Open the API, the mirror or the sandbox that a command's options choose; see `billframes.commands.add_connection`.
 
     Opening it here raises errors of the configuration before a kernel is started. It yields the variables with which a
-    kernel opens the same source (None removes one), the client, and the path of the demonstration's settings, if any.
+    kernel opens the same source (None removes one), and the client with the firm's settings.
     """
     from billframes._session import MIRROR_VARIABLE
 
     environment: dict[str, str | None]
     if args.demo:
+        given = FirmSettings.load(args.settings) if args.settings else None
         with demonstration() as (environment, settings):
             base_url, token = environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]
             with sandbox_client(str(base_url), str(token), progress=False) as client:
-                yield environment, client, settings
+                client.settings = given or FirmSettings.load(settings)
+                yield environment, client
         return
     with connected(args, progress=False) as client:
         if args.mirror:
@@ -166,9 +169,9 @@ def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None
             _ = opened.version
             environment = {MIRROR_VARIABLE: opened.path}
         else:
-            _ = client.settings
             environment = {PROFILE_VARIABLE: args.connection} if args.connection else {}
-        yield environment, client, ""
+        _ = client.settings
+        yield environment, client
 
 
 @contextmanager

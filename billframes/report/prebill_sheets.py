@@ -53,10 +53,15 @@ def paper_sheets(rows: pd.DataFrame) -> list[PaperSheet]:
     return [_sheet(items) for _, items in rows.groupby("invoice_id", sort=False)]
 
 
-def prebill_page(rows: pd.DataFrame, *, title: str = "", data: dt.date | None = None) -> str:
-    """Return the sheets as one HTML page, which prints each invoice on one sheet of paper in landscape."""
-    as_of = f"Data as of {long_date(data)}" if data else ""
-    page: str = templates().get_template("prebill.html").render(sheets=paper_sheets(rows), title=title, data=as_of)
+def prebill_page(rows: pd.DataFrame, *, settings: str, title: str = "", data: dt.date | None = None) -> str:
+    """
+    Return the sheets as one HTML page, which prints each invoice on one sheet of paper in landscape.
+
+    Each sheet says of which day the data are, and which settings were used.
+    """
+    # The whole description would take a line more.
+    basis = f"{f'Data as of {long_date(data)}. ' if data else ''}{settings.partition(':')[0]}"
+    page: str = templates().get_template("prebill.html").render(sheets=paper_sheets(rows), title=title, basis=basis)
     return page
 
 
@@ -210,12 +215,12 @@ _TEXT_FORMATS: dict[str, dict[str, Any]] = {
 _LINE_HEIGHT = 15
 
 
-def prebill_workbook(rows: pd.DataFrame) -> bytes:
+def prebill_workbook(rows: pd.DataFrame, *, settings: str) -> bytes:
     """Return the review as an Excel workbook of invoices and of all items, with empty columns for decisions."""
     items = rows[rows["item"].notna()]
     shown = items.assign(item=items["item"].map(ITEM_KINDS), billing_type=items["billing_type"].map(_label))
     columns = {name: each for name, each in _ITEM_COLUMNS.items() if name != "at_risk" or name in shown}
-    sheets = (("Invoices", _INVOICE_COLUMNS, _invoices(rows)), ("Items", columns, shown))
+    sheets = (("Invoices", _INVOICE_COLUMNS, _invoices(rows)), ("Items", columns, shown), about_sheet(settings))
     return workbook_of("Prebill review", sheets)
 
 
@@ -236,6 +241,11 @@ def _label(value: Any) -> str:
 
 
 Columns = Mapping[str, tuple[str, str, int]]
+
+
+def about_sheet(settings: str) -> tuple[str, Columns, pd.DataFrame]:
+    """Return the sheet that says which of the firm's settings were used."""
+    return "About", {"settings": ("Settings", "text", 100)}, pd.DataFrame({"settings": [settings]})
 
 
 def workbook_of(title: str, sheets: Iterable[tuple[str, Columns, pd.DataFrame]]) -> bytes:

@@ -35,8 +35,8 @@ def test_each_person_has_a_sheet_and_no_narrative_is_written(tmp_path, capsys, f
     assert said == describe_findings(findings)
     book = openpyxl.load_workbook(files[1])
     people = findings["user_name"].fillna(findings["responsible_name"])
-    assert set(book.sheetnames) == {"Summary", *people}
-    rows = [row for name in book.sheetnames[1:] for row in book[name].iter_rows(min_row=2, values_only=True)]
+    assert set(book.sheetnames) == {"Summary", "About", *people}
+    rows = [row for name in book.sheetnames[2:] for row in book[name].iter_rows(min_row=2, values_only=True)]
     assert sorted(row[-1] or "" for row in rows) == sorted(findings["item_id"].fillna(""))
     dates = [row[0] for row in book[people[0]].iter_rows(min_row=2, values_only=True)]
     assert dates == sorted(dates, reverse=True)

@@ -86,23 +86,24 @@ def test_every_item_is_printed_or_counted(rows):
         assert set(printed) <= set(items["description"].dropna()) | {""}
 
 
+SETTINGS = "Firm settings from the_firm_and_its_people_2026.toml: 8 hours a day, Mon to Fri, with holidays and leave."
 HOSTILE = '=HYPERLINK("http://x")<script>alert(1)</script>'
 
 
 def test_narratives_are_text_on_paper_and_in_excel(rows):
     few = rows.head(3).assign(description=HOSTILE, client_name=HOSTILE)
-    page = prebill_page(few, title=HOSTILE)
+    page = prebill_page(few, title=HOSTILE, settings=SETTINGS)
     assert "<script" not in page
     assert html.escape("<script>alert(1)") in page
-    book = openpyxl.load_workbook(io.BytesIO(prebill_workbook(few)))
+    book = openpyxl.load_workbook(io.BytesIO(prebill_workbook(few, settings=SETTINGS)))
     found = [cell for row in book["Items"].iter_rows(min_row=2) for cell in row if "HYPERLINK" in str(cell.value)]
     assert len(found) == 6
     assert all(cell.data_type == "s" and cell.value.startswith("'=") for cell in found)
 
 
 def test_the_same_rows_give_the_same_files(rows):
-    assert prebill_workbook(rows) == prebill_workbook(rows)
-    assert prebill_page(rows) == prebill_page(rows)
+    assert prebill_workbook(rows, settings=SETTINGS) == prebill_workbook(rows, settings=SETTINGS)
+    assert prebill_page(rows, settings=SETTINGS) == prebill_page(rows, settings=SETTINGS)
 
 
 LONG = "Review and annotate the production of documents; confer with co-counsel about privilege. "
@@ -120,5 +121,5 @@ def test_each_invoice_prints_on_one_sheet(rows, paper, tmp_path):
     wordy = many.assign(invoice_id="w", description=[LONG * (nth % 7) for nth in range(len(many))])
     endless = many.head(2).assign(invoice_id="e", description=LONG * 100)
     every = pd.concat([rows, wordy, endless], ignore_index=True)
-    (pdf,) = print_pages([prebill_page(every)], paper=paper)
+    (pdf,) = print_pages([prebill_page(every, data=dt.date(2026, 10, 31), settings=SETTINGS)], paper=paper)
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == every["invoice_id"].nunique()

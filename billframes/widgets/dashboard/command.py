@@ -24,7 +24,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from billframes._messages import say, say_error
 from billframes.commands import add_connection
-from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import BillframesError, ConfigError, LedgerError
 from billframes.periods import parse_period
@@ -61,11 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="don't open the page in the browser")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: 0, any free port)")
     parser.add_argument(
-        "--settings",
-        metavar="FILE",
-        help="the firm's settings: holidays, leave, targets (default: the profile's)",
-    )
-    parser.add_argument(
         "--ledger",
         nargs="+",
         default=[],
@@ -77,8 +71,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM, and return the exit code."""
     period = args.period or (_DEMO_PERIOD if args.demo else "this year")
-    firm = FirmSettings.load(args.settings) if args.settings else None
-    parse_period(period, calendar=FirmCalendar(settings=firm))
     if importlib.util.find_spec("voila") is None:
         raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
     shown: dict[str, Any] = {"period": period}
@@ -86,8 +78,6 @@ def run(args: argparse.Namespace) -> int:
         shown |= {"title": DEMO_FIRM, "remark": DEMO_REMARK}
     if args.title:
         shown["title"] = args.title
-    if args.settings:
-        shown["settings"] = str(Path(args.settings).absolute())
     if args.ledger:
         try:
             check_payments_among(args.ledger)
@@ -116,9 +106,11 @@ def _serve(args: argparse.Namespace, shown: dict[str, Any]) -> None:
         with (
             log.open("w") as file,
             _started_server(notebook, args.port, token, file) as server,
-            open_source(args) as (variables, client, demo_settings),
+            open_source(args) as (variables, client),
         ):
-            _prepare(frames, client, {"variables": variables, "shown": {"settings": demo_settings, **shown}})
+            parse_period(shown["period"], calendar=FirmCalendar(lambda: client))
+            settings = {"settings": client.settings.source} if client.settings else {}
+            _prepare(frames, client, {"variables": variables, "shown": shown | settings})
             base = f"http://127.0.0.1:{_wait_for_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
             if not args.no_browser:
