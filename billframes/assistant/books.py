@@ -35,7 +35,7 @@ def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]
     if not paths and not kept:
         raise ParameterError(
             f"{analysis.name} needs reports of the firm's books, because the billing system has no payments. Export "
-            "them into a folder that the settings name (ledger.folder), and start the server with --settings."
+            "them into a folder that the firm's settings name (ledger.folder)."
         )
     if needs == "ledger":
         return {needs: _open_items(book, paths, kept)}

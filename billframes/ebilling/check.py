@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from billframes._format import count_of
 from billframes._limits import LEDES_BYTES, LEDES_FINDINGS
+from billframes._names import first_few
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
@@ -314,14 +316,17 @@ def _invoice_findings(
         yield bill.rejection(2, "several invoices have this number", str(number), _FIXES[2])
     yield from _international_findings(bill, source, profile)
     client = {"client_id": row["client_id"], **{name: row.get(name) for name in ("client_name", "client_reference")}}
+    name = _name_of_client(client)
     if not _is_client(client, profile.client):
-        yield bill.rejection(
-            3, "the profile is for another client", str(profile.client), "Pass the profile of the invoice's client."
-        )
+        problem = f"the invoice is for {name}, and the profile is for {profile.client}"
+        yield bill.rejection(3, problem, str(profile.client), "Pass the profile of the invoice's client.")
     others = [item for item in bill.items if item.client_id is not None and item.client_id != row["client_id"]]
     if others:
+        names = {matter["client_id"]: matter.get("client_name") for matter in source.matters.values()}
+        rows = ({"client_id": item.client_id, "client_name": names.get(item.client_id)} for item in others)
+        problem = f"the invoice is for {name}, and has items for {first_few(sorted({*map(_name_of_client, rows)}))}"
         fix = "Correct the invoice: its items are on matters of other clients."
-        yield bill.rejection(3, "items are of another client", f"{len(others)} items", fix)
+        yield bill.rejection(3, problem, count_of(len(others), "item"), fix)
     for matter_id in dict.fromkeys(line.matter_id for line in bill.lines):
         if source.matters.get(matter_id or "", {"ledes_enabled": True})["ledes_enabled"] is not True:
             fix, place = "Turn LEDES billing on for the matter.", {"matter_id": matter_id}
@@ -339,6 +344,10 @@ def _international_findings(bill: Bill, source: BillSource, profile: LedesProfil
     if any(line.item is not None and line.item.kind == "fixed_fee" for line in bill.lines):
         problem, fix = "98BI is meant for time and expenses, and the invoice has fixed fees", "Ask the client first."
         yield Finding(10, NOTE, problem, "", fix, bill.number)
+
+
+def _name_of_client(row: Row) -> str:
+    return str(next(row[each] for each in ("client_name", "client_reference", "client_id") if row.get(each)))
 
 
 def _is_client(row: Row, wanted: str | None) -> bool:

@@ -205,7 +205,7 @@ class _Names:
             raise ConfigError(f"{file.path}: {error}" if file.path else str(error)) from error
         others = [name for name, id_ in zip(file.matters, wanted, strict=True) if id_ not in own]
         if others:
-            raise ConfigError(f"{file.path}: matters names {others[0]!r}, which is a matter of another client.")
+            raise ConfigError(f"{file.path}: matters names {others[0]!r}, which is not a matter of {file.client!r}.")
         return replace(file, rules=rules), [id_ for id_ in own if not wanted or id_ in wanted]
 
     def _values(self, rule: GuidelineRule) -> dict[str, Any]:

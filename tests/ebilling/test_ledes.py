@@ -233,8 +233,10 @@ def test_two_people_never_share_an_id():
 
 
 def test_a_profile_of_another_client_is_refused():
-    assert rejections(frames([{}]), replace(PROFILE, client="Basalt")) == [
-        ("3 CLIENT_ID", "the profile is for another client")
+    given = frames([{}])
+    given["invoices"] = given["invoices"].assign(client_name="Granite")
+    assert rejections(given, replace(PROFILE, client="Basalt")) == [
+        ("3 CLIENT_ID", "the invoice is for Granite, and the profile is for Basalt")
     ]
     for own in ("Granite", "00711", "c1"):
         given = frames([{}])
@@ -243,7 +245,8 @@ def test_a_profile_of_another_client_is_refused():
 
 
 def test_items_of_another_client_are_refused():
-    assert ("3 CLIENT_ID", "items are of another client") in rejections(frames([{"client_id": "c2"}]))
+    problem = "the invoice is for c1, and has items for c2"
+    assert ("3 CLIENT_ID", problem) in rejections(frames([{"client_id": "c2"}]))
 
 
 def test_numbers_that_two_invoices_have_are_refused():
