@@ -57,7 +57,7 @@ def prebill_page(rows: pd.DataFrame, *, settings: str, title: str = "", data: dt
     """
     Return the sheets as one HTML page, which prints each invoice on one sheet of paper in landscape.
 
-    Each sheet says of which day the data are, and which settings were used.
+    Each sheet has the day of the data, and which settings were used.
     """
     # The whole description would take a line more.
     basis = f"{f'Data as of {long_date(data)}. ' if data else ''}{settings.partition(':')[0]}"

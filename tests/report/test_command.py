@@ -87,7 +87,9 @@ def test_a_text_that_is_not_a_month_is_refused(built, month):
     assert not built
 
 
-def test_a_month_that_has_not_begun_is_refused(built):
+def test_a_month_that_has_not_begun_is_refused(built, monkeypatch):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", "https://billing.example.com")
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "not-sent")
     with pytest.raises(ParameterError, match="The period begins on 1 January 2999, after today, "):
         run("2999-01")
 
