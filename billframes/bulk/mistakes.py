@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +20,7 @@ from billframes.bulk.find_created import identity_of
 from billframes.schema.resources import Resource
 
 _HOURS_PER_DAY = 24.0
+_MINUTES_PER_DAY = 1_440
 _YEAR = dt.timedelta(days=366)
 # Rows that are enough to tell whether values were moved between rows.
 _SAMPLE = 2_000
@@ -41,6 +43,8 @@ class Mistakes:
         # The texts before and after of the first rows, by column.
         self._texts: dict[str, tuple[list[str], list[str]]] = {}
         self._long_hours: list[float] = []
+        # The hours before, None for a new row, and after.
+        self._hours: list[tuple[float | None, float]] = []
         self._far_dates: list[tuple[dt.date, dt.date]] = []
         self._swapped_dates: Counter[bool] = Counter()
         # Rows in which both columns change, and those in which each gets the other's value.
@@ -65,8 +69,10 @@ class Mistakes:
         for cell in cells:
             if change.action == "update":
                 self._add_update(cell)
-            if self._columns[cell.column].kind == "hours" and abs(cell.after or 0.0) > _HOURS_PER_DAY:
-                self._long_hours.append(cell.after)
+            if self._columns[cell.column].kind == "hours" and cell.after:
+                self._hours.append((cell.before, cell.after))
+                if abs(cell.after) > _HOURS_PER_DAY:
+                    self._long_hours.append(cell.after)
 
     def _add_update(self, cell: CellChange) -> None:
         column, before, after = self._columns[cell.column], cell.before, cell.after
@@ -139,6 +145,12 @@ class Mistakes:
         if self._long_hours:
             number, first = len(self._long_hours), text_of_cell(self._long_hours[0])
             yield f"Rows with more than 24 hours: {number:,}, such as {first}."
+        if parts := self._parts_of_a_day():
+            minutes, shown = round(abs(parts[0]) * _MINUTES_PER_DAY), text_of_cell(parts[0])
+            yield (
+                f"Hours that look like parts of a day: {len(parts):,}, such as {shown} for {minutes // 60}:"
+                f"{minutes % 60:02}. Spreadsheets store times so: multiply them by 24."
+            )
         for name, values in self._other_units.items():
             was, becomes = values[0]
             yield (
@@ -148,6 +160,15 @@ class Mistakes:
         if self._far_dates:
             before, after = self._far_dates[0]
             yield f"Dates that move by more than a year: {len(self._far_dates):,}, such as {before} to {after}."
+
+    def _parts_of_a_day(self) -> list[float]:
+        """Return the hours that are 24 times too small: all, if they are odd as hours and even as parts of a day."""
+        values = [after for _, after in self._hours]
+        odd = [each for each in values if not (_is_whole(each, 60) or _is_whole(each, 8))]
+        even = all(abs(each) < 1 and _is_whole(each, _MINUTES_PER_DAY) for each in values)
+        if even and len(values) >= _LEAST_ROWS and 2 * len(odd) >= len(values):
+            return values
+        return [after for before, after in self._hours if before and _equal_times(before, after)]
 
     def _whole_columns(self) -> Iterator[str]:
         for name, moves in self._moves.items():
@@ -178,6 +199,16 @@ class Mistakes:
 
 def _has_other_unit(before: float | None, after: float) -> bool:
     return bool(before and after) and not 1 / _OTHER_UNIT < abs(after / (before or 1.0)) < _OTHER_UNIT
+
+
+def _is_whole(value: float, times: int) -> bool:
+    """Tell whether a number, which may be rounded to the decimals that it has, is a multiple of 1 / times."""
+    rounding = 10.0 ** min(int(Decimal(repr(value)).as_tuple().exponent), 0) / 2
+    return bool(abs(value * times - round(value * times)) <= rounding * times)
+
+
+def _equal_times(before: float, after: float) -> bool:
+    return abs(before) < _HOURS_PER_DAY and round(after * _MINUTES_PER_DAY) == round(before * 60)
 
 
 def _equal_values(after: Any, before: Any) -> bool:

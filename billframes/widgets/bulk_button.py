@@ -11,13 +11,13 @@ import ipywidgets as w
 from billframes.bulk.display import changes_not_made, headline, outcome_counts
 from billframes.bulk.plan import Outcomes, Plan
 from billframes.errors import BillframesError, ParameterError
-from billframes.widgets.html import button, escape_text, html_widget, set_visible
+from billframes.widgets.html import StillForm, button, escape_text, html_widget, set_visible, still
 
 # The most failed changes to list.
 _MOST_LISTED = 50
 
 
-class ApplyButton(w.VBox):  # type: ignore[misc]
+class ApplyButton(StillForm, w.VBox):  # type: ignore[misc]
     """
     A plan and its button; created by `apply_button`.
 
@@ -39,6 +39,12 @@ class ApplyButton(w.VBox):  # type: ignore[misc]
         super().__init__([self._table, self._question, w.HBox([self.apply, self.confirm, self.cancel])])
         self.add_class("bf-apply-plan")
         self._show_plan()
+
+    def __repr__(self) -> str:
+        return f"ApplyButton: {self.plan!r}"
+
+    def _repr_html_(self) -> str:
+        return f"{still(self._table)}{still(self._question)}"
 
     def _show_plan(self) -> None:
         """Show the plan, with the first button if there is something to send."""

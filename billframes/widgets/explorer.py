@@ -18,8 +18,9 @@ from billframes.analysis.payments import check_payments
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.address import read_address, tab_name, write_address
+from billframes.widgets.describe import describe
 from billframes.widgets.filtered_book import FilteredBooks
-from billframes.widgets.html import escape_text, html_widget, stylesheet
+from billframes.widgets.html import StillForm, escape_text, html_widget, still, stylesheet
 from billframes.widgets.overview import Overview
 from billframes.widgets.panel import FilterPanel, day_loaded
 from billframes.widgets.state import FilterState, read_state
@@ -27,7 +28,7 @@ from billframes.widgets.tabs import AnalysisTab, do_not_count
 from billframes.widgets.views import views
 
 
-class Explorer(w.Box):  # type: ignore[misc]
+class Explorer(StillForm, w.Box):  # type: ignore[misc]
     """
     An interactive view of a book; created by `explore`.
 
@@ -83,6 +84,13 @@ class Explorer(w.Box):  # type: ignore[misc]
         self.tabs.selected_index = 0
         self._mark_stale()
         self._filters_changed()
+
+    def __repr__(self) -> str:
+        return f"Explorer: {self.tabs.titles[self.tabs.selected_index]}; {describe(self._filters, self._state)}"
+
+    def _repr_html_(self) -> str:
+        filters = f"<p>{escape_text(describe(self._filters, self._state))}</p>"
+        return f"{still(self._top)}{filters}{still(self._error)}{still(self.tabs.children[self.tabs.selected_index])}"
 
     @property
     def address(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -77,6 +78,31 @@ def asked(act: Callable[[str], object]) -> w.Text:
     field = w.Text().add_class("bf-ask")
     field.observe(pass_on, "value")
     return field
+
+
+class StillForm:
+    """A widget that is also text and HTML: pages without a kernel, such as an exported notebook, show these."""
+
+    def _repr_html_(self) -> str:
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        html = f"{self._repr_html_()}<p>To use the buttons, run the notebook.</p>"
+        return {**bundle, "text/plain": repr(self), "text/html": html}
+
+
+def still(widget: Any) -> str:
+    """Return the HTML in the visible parts of a widget, without what needs a kernel."""
+    if widget.layout.display == "none" or not _NEEDS_KERNEL.isdisjoint(widget._dom_classes):
+        return ""
+    if isinstance(widget, w.HTML):
+        return f"<div>{_BUTTONS.sub('', widget.value.replace(ON_CLICK, ''))}</div>" if widget.value else ""
+    return "".join(still(each) for each in getattr(widget, "children", ()))
+
+
+_NEEDS_KERNEL = {"bf-all", "bf-links"}
+_BUTTONS = re.compile(r"</?button[^>]*>")
 
 
 def set_visible(widget: Any, visible: bool) -> None:

@@ -13,19 +13,20 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
+from billframes.display import show
 from billframes.widgets.controls import Choices, Control, PeriodControl, RangeControl
 from billframes.widgets.describe import code, describe
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.groups import FilterGroups
-from billframes.widgets.html import button, escape_text, html_widget, set_visible, stylesheet
+from billframes.widgets.html import StillForm, button, escape_text, html_widget, set_visible, stylesheet
 from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
 
 # The most buttons for chosen values. All others are only counted.
 _MOST_CHIPS = 12
 
 
-class FilterPanel(w.VBox):  # type: ignore[misc]
+class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
     """
     Controls to filter a frame; created by `filter_panel`.
 
@@ -63,6 +64,13 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self.show_remark("")
         self.add_class("bf-panel")
         self._refresh()
+
+    def __repr__(self) -> str:
+        filters = describe(self._filters, self._state)
+        return f"FilterPanel: {len(self.frame):,} of {len(self._filters.data):,} rows; {filters}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape_text(describe(self._filters, self._state))}</p>{show(self.frame).to_html()}"
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -56,3 +56,13 @@ def test_only_a_plan_has_a_button(entries):
 def test_the_name_stays_the_function_however_often_it_is_used():
     assert bf.apply_button is bf.apply_button
     assert callable(bf.apply_button)
+
+
+def test_without_a_kernel_the_button_is_its_plan_and_then_its_outcomes(firm):
+    loaded = firm.client.time_entries("2026-10", billed=False).head(1)
+    shown = bf.apply_button(firm.client.time_entries.plan(loaded.assign(description="<b>x")))
+    still = shown._repr_mimebundle_()
+    assert still["text/plain"] == f"ApplyButton: {shown.plan!r}"
+    assert shown.plan._repr_html_() in still["text/html"]
+    shown.confirm.click()
+    assert "1 done" in shown._repr_mimebundle_()["text/html"]

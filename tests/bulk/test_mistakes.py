@@ -112,6 +112,38 @@ def test_a_date_of_another_year_and_a_day_of_90_hours_are_noted(firm, entries):
     assert not any("24 hours" in n for n in firm.client.time_entries.plan(rows.assign(hours=24)).notes)
 
 
+@pytest.mark.parametrize(
+    ("hours", "shown"),
+    [
+        ([0.0625, 0.1667, 0.0208, 0.3333], "4, such as 0.0625 for 1:30"),
+        ([7.5 / 24, 1 / 24, 2 / 24, 1.25 / 24], "4, such as 0.3125 for 7:30"),
+        ([0.25, 0.1, 0.5], None),
+        ([0.0833, 0.1667, 0.3333, 0.9167], None),
+        ([0.08, 0.17, 0.33, 0.67], None),
+        ([0.125, 0.375, 0.625], None),
+        ([0.0625, 1.5, 2.0], None),
+        ([225 / 3600, 317 / 3600, 1204 / 3600, 88 / 3600], None),
+    ],
+)
+def test_new_hours_that_are_parts_of_a_day_are_noted_and_those_of_a_timer_are_not(firm, entries, hours, shown):
+    new = entries.head(len(hours))[["matter_id", "user_id", "date", "description"]]
+    plan = firm.client.time_entries.plan(new.assign(time_entry_id=None, hours=hours))
+    said = [note for note in plan.notes if "parts of a day" in note]
+    assert said == (
+        [f"Hours that look like parts of a day: {shown}. Spreadsheets store times so: multiply them by 24."]
+        if shown
+        else []
+    )
+
+
+def test_hours_that_become_a_24th_are_noted_and_others_are_not(firm):
+    entries = firm.client.time_entries("2026-10", billed=False)
+    one = entries[entries["hours"] > 0.5].head(1)[["time_entry_id", "hours"]]
+    plan = firm.client.time_entries.plan(one.assign(hours=(one["hours"] / 24).round(4)))
+    assert [note for note in plan.notes if note.startswith("Hours that look like parts of a day: 1, such as ")], plan
+    assert not any("parts of a day" in note for note in firm.client.time_entries.plan(one.assign(hours=0.25)).notes)
+
+
 def test_two_columns_in_each_others_place_are_noted(firm):
     matters = firm.client.matters().iloc[:5][["matter_id", "name", "reference"]]
     swapped = matters.rename(columns={"name": "reference", "reference": "name"})

@@ -778,3 +778,17 @@ def test_headings_and_values_of_records_are_in_words(filtered):
 def test_a_frame_in_place_of_a_book_is_refused(client):
     with pytest.raises(bf.ParameterError, match=r"book is a DataFrame; pass a book"):
         bf.explore(client.practice_areas())
+
+
+def test_without_a_kernel_the_explorer_is_the_open_tab_as_a_table(october):
+    explorer = bf.explore(october, title="Firm <b>")
+    explorer.tabs.selected_index = list(explorer.tabs.titles).index("Realization")
+    still = explorer._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in still
+    assert still["text/plain"].startswith("Explorer: Realization; Period: 1 Oct 2026 to 31 Oct 2026")
+    page = BeautifulSoup(still["text/html"], "html.parser")
+    shown = explorer.tabs.children[explorer.tabs.selected_index]
+    assert len(page.select("table.bf-table tbody tr")) == len(shown.result)
+    assert page.h1.get_text().startswith("Firm <b>")
+    assert not page.select("button, style, script, [onclick], a[download], input")
+    assert {each["data-ask"].split()[0] for each in page.select("[data-ask]")} <= {"open"}

@@ -220,3 +220,15 @@ def test_a_column_whose_name_is_not_text_does_no_harm(client, name):
     frame = client.time_entries("2026-10", limit=5)
     panel = bf.filter_panel(pd.concat([frame, pd.DataFrame({name: [1.0] * len(frame)})], axis=1))
     assert panel.frame[name].tolist() == [1.0] * len(frame)
+
+
+def test_without_a_kernel_a_panel_is_its_filters_and_a_table(panel):
+    panel.state = {"client_id": ["c3"]}
+    still = panel._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in still
+    assert still["text/plain"].startswith("FilterPanel: 1 of 6 rows; Client: ")
+    assert "<table>" in still["text/html"]
+    assert "Client: " in still["text/html"]
+    assert "<script" not in still["text/html"]
+    panel.close()
+    assert panel._repr_mimebundle_ is None
