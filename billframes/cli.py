@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from billframes._messages import DEBUG_VARIABLE, ArgumentParser, say_error, wrapped
@@ -59,6 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     can't be read, `tie-out` if one can't be read or compared, and `guidelines` if there are findings that `--fail-on`
     names.
     """
+    _open_closed_streams()
     args = _parse(sys.argv[1:] if argv is None else argv)
     before = os.environ.get(DEBUG_VARIABLE)
     if args.debug:
@@ -84,6 +86,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.environ.pop(DEBUG_VARIABLE, None)
         else:
             os.environ[DEBUG_VARIABLE] = before
+
+
+def _open_closed_streams() -> None:
+    """Open the null device in place of a closed standard stream, without which no kernel starts."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # It gets the lowest free number, which is the stream's.
+            file = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            os.set_inheritable(file.fileno(), True)
+            setattr(sys, name, file)
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:

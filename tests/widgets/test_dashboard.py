@@ -483,3 +483,78 @@ def test_without_private_sockets_the_dashboard_prints_a_warning(monkeypatch, cap
 def test_an_invalid_argument_is_refused_with_one_sentence(capsys, arguments, said):
     assert main(["dashboard", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_pages_that_are_opened_at_once_all_appear(dashboard, browser):
+    """On a busy machine, kernels need longer for their first output than Voila usually waits."""
+    context = browser.new_context()
+    pages = [context.new_page() for _ in range(6)]
+    for page in pages:
+        page.goto(dashboard[0], wait_until="commit", timeout=180_000)
+    for page in pages:
+        expect(page.locator(".bf-overview img").first).to_be_visible(timeout=240_000)
+    context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_page_whose_kernel_has_died_says_so_and_a_ready_kernel_that_has_died_is_replaced(dashboard, browser):
+    address, server = dashboard
+    page = opened(browser, address)
+    own = page.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
+    wait_for_ready_kernel(server, page)
+    for process, words in commands(server):
+        if "ipykernel" in words:
+            process.kill()
+    expect(page.locator("#bf-ended")).to_contain_text("Reload the page", timeout=60_000)
+    assert own not in " ".join(words for _, words in commands(server))
+    page.locator("#bf-ended a").click()
+    expect(page.locator(".bf-overview img").first).to_be_visible()
+    expect(page.locator("#bf-ended")).to_be_hidden()
+    page.close()
+
+
+def wait_for_ready_kernel(server, page) -> None:
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        with contextlib.suppress(AssertionError):
+            ready_kernel(server, page)
+            return
+        time.sleep(0.5)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_after_a_restart_an_old_page_leads_to_the_new_address(temporary, browser):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    with running(temporary, "--demo", "--port", port) as (_, address):
+        page = opened(browser, address)
+    expect(page.locator("#bf-ended")).to_contain_text("The dashboard has ended", timeout=60_000)
+    with running(temporary, "--demo", "--port", port) as (_, again):
+        expect(page.locator("#bf-ended")).to_contain_text("was started again", timeout=60_000)
+        expect(page.locator("#bf-ended a")).to_have_count(0)
+        page.goto(again, wait_until="domcontentloaded", timeout=90_000)
+        expect(page.locator(".bf-overview img").first).to_be_visible()
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", ["command", "server"])
+def test_nothing_is_left_if_the_command_or_the_server_is_killed(killed):
+    with public_folder() as folder, running(folder, "--demo") as (command, address):
+        assert httpx.get(address.partition("?")[0], timeout=60).status_code == 403
+        others = [each for each, _ in commands(command)]
+        assert any("billframes.widgets.dashboard" in words for _, words in commands(command))
+        if killed == "command":
+            command.kill()
+        else:
+            next(each for each, words in commands(command) if "billframes.widgets.dashboard" in words).kill()
+            assert "The dashboard's server ended" in command.stderr.read()
+        _, alive = psutil.wait_procs(others, timeout=60)
+        assert alive == []
+        command.wait(60)
+        # The made-up firm is in the command's own process.
+        assert [each for each in folder.iterdir() if not each.name.startswith("billframes-sandbox")] == []

@@ -133,7 +133,11 @@ def _prepare(folder: Path, client: Client, start: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _started_server(notebook: Path, port: int, token: str, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
-    """Start the server, write the token to its standard input, and stop it at the end of the block."""
+    """
+    Start the server, write the token to its standard input, and stop it at the end of the block.
+
+    Its standard input stays open: the server ends when it is closed, also if this process is killed.
+    """
     command = [sys.executable, "-m", "billframes.widgets.dashboard", str(notebook), str(port)]
     # A registered kernel named python3 may be another Python without billframes, so prefer this environment's kernel.
     environment = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", FOLDER_VARIABLE: str(notebook.parent / "frames")}
@@ -149,8 +153,9 @@ def _started_server(notebook: Path, port: int, token: str, log: IO[str]) -> Iter
     )
     try:
         if server.stdin:
-            with contextlib.suppress(BrokenPipeError), server.stdin as stdin:
-                stdin.write(f"{token}\n")
+            with contextlib.suppress(BrokenPipeError):
+                server.stdin.write(f"{token}\n")
+                server.stdin.flush()
         yield server
     finally:
         server.terminate()

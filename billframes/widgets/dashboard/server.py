@@ -16,6 +16,7 @@ import asyncio
 import os
 import shutil
 import sys
+import threading
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,12 @@ the dashboard is closed.</p></html>"""
 IDLE_SECONDS = 30
 # Seconds until the next kernel is prepared, so that the page that took the last one is drawn first.
 _PAUSE = 3.0
-# Milliseconds between checks whether records were loaded again.
+# Milliseconds between checks whether records were loaded again, and whether kernels have died.
 _CHECK_INTERVAL = 5_000
 # Seconds for a kernel to answer. Only after them Jupyter notices that a page was closed while it waited.
 _ANSWER_TIMEOUT = 20.0
+# Seconds to wait for a cell's output after its end. If it takes longer, the page stays blank.
+_OUTPUT_TIMEOUT = 300
 
 
 class PageConnection(ZMQChannelsWebsocketConnection):
@@ -143,6 +146,8 @@ class OtherHostHandler(RequestHandler):
 class DashboardServer(Voila):  # type: ignore[misc]
     """Voila on one port of 127.0.0.1. It binds the port before it writes the port to the file."""
 
+    _left_alone = False
+
     def init_settings(self) -> dict[str, Any]:
         """Make a kernel count as active when a page takes it, because it may have waited for hours."""
         settings: dict[str, Any] = super().init_settings()
@@ -172,7 +177,9 @@ class DashboardServer(Voila):  # type: ignore[misc]
         part.replace(PORT_FILE)
         self._reload_time = _reload_time()
         PeriodicCallback(self._replace_ready_kernel, _CHECK_INTERVAL).start()
+        PeriodicCallback(self._remove_dead_kernels, _CHECK_INTERVAL).start()
         self.ioloop = IOLoop.current()
+        threading.Thread(target=self._end_with_command, daemon=True).start()
         try:
             self.ioloop.start()
         finally:
@@ -189,15 +196,31 @@ class DashboardServer(Voila):  # type: ignore[misc]
             await ensure_async(manager.shutdown_kernel((await task)["kernel_id"]))
         manager.fill_if_needed(delay=0, notebook_name=name)
 
+    async def _remove_dead_kernels(self) -> None:
+        """Remove kernels whose process has died, so that their pages say it; they are not started again."""
+        manager = self.kernel_manager
+        for kernel in manager.list_kernel_ids():
+            # One that is just starting has no process yet.
+            if manager.get_kernel(kernel).has_kernel and not await ensure_async(manager.is_alive(kernel)):
+                await ensure_async(manager.shutdown_kernel(kernel, now=True))
+                # It may have been the ready one.
+                manager.fill_if_needed(delay=0, notebook_name=manager.notebook_path)
+
+    def _end_with_command(self) -> None:
+        """End when the command has ended, also if it was killed: its end of the standard input is then closed."""
+        sys.stdin.read()
+        self._left_alone = True
+        self.ioloop.add_callback(self.ioloop.stop)
+
     def setup_template_dirs(self) -> None:
         """Use the dashboard's page, which has no links to public networks, instead of Voila's."""
         super().setup_template_dirs()
         self.template_paths.insert(0, str(Path(__file__).parent / "template"))
 
     def stop(self) -> None:
-        """Stop the kernels before their sockets are removed."""
+        """Stop the kernels before their sockets are removed; all files, if the command can't remove them."""
         run_sync(self.kernel_manager.shutdown_all)()
-        shutil.rmtree(self.connection_dir, ignore_errors=True)
+        shutil.rmtree(Path.cwd() if self._left_alone else self.connection_dir, ignore_errors=True)
 
 
 def main(notebook: str, port: str) -> None:
@@ -219,7 +242,8 @@ def main(notebook: str, port: str) -> None:
         "config": Config(
             {
                 "IdentityProvider": {"cookie_options": {"samesite": "Strict", "path": "/", "expires_days": None}},
-                "KernelManager": kernels,
+                "KernelManager": {**kernels, "autorestart": False},
+                "VoilaExecutor": {"iopub_timeout": _OUTPUT_TIMEOUT},
                 "MappingKernelManager": {**culling, "kernel_info_timeout": _ANSWER_TIMEOUT},
                 "VoilaKernelManager": {"fill_delay": _PAUSE},
                 "VoilaConfiguration": {"preheat_kernel": True, "default_pool_size": 1},
