@@ -97,7 +97,7 @@ def say(text: object, *, error: bool = False) -> None:
     """
     Print a line on stdout, or on stderr. All commands print through this function.
 
-    If nobody reads the output any more, as after `| head -1`, it is discarded, and the command goes on with its work.
+    If nobody reads the output any more, as after `| head -1`, it is discarded, and the command continues.
     """
     stream = sys.stderr if error else sys.stdout
     try:

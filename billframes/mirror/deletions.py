@@ -10,7 +10,8 @@ Each deletion is confirmed by a request for the id, if the search and these requ
 table. Otherwise, a sample is requested: at least ten, or as many as the table has pages if the totals differ from the
 number of missing rows. If a record of the sample still exists, all missing records are requested.
 
-If much of a table seems to be deleted, nothing is removed, because permissions may have changed instead of data.
+If much of a table or a billed record seems to be deleted, nothing is removed, because permissions may have changed
+instead of data.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from billframes.errors import MirrorError
 from billframes.loading.connection import request_threads
 from billframes.mirror.day_search import Days, SpanRequest, SpanResult, Window, search_days
 from billframes.mirror.server_lists import ServerLists
-from billframes.mirror.stored_table import StoredTable, newest_rows
+from billframes.mirror.stored_table import StoredTable, newest_rows, unchanged_mask
 from billframes.mirror.tables import Table, to_stored, within_days, without
 from billframes.mirror.windows import WINDOW_ROWS, cut_windows
 
 # Nothing is removed if at least this share of a table, and at least this number of rows, seems to be deleted.
-_MOST_SHARE, _LEAST_ROWS = 0.1, 100
+_MOST = ((0.1, 100), (0.5, 2))
 # The least number of deletions to confirm.
 SAMPLE = 10
 # To find and confirm deletions takes at most this share of the requests for a load of the table.
@@ -41,12 +42,40 @@ _UNBILLED = ~pc.field("billed")
 
 def check_vanished(name: str, missing: int, rows: int) -> None:
     """Raise `MirrorError` if much of a table seems to be deleted."""
-    if missing >= _LEAST_ROWS and missing >= _MOST_SHARE * rows:
-        raise MirrorError(
-            f"{name}: {missing:,} of {rows:,} records seem to have vanished from the server at once, so nothing was "
-            f"removed and the mirror is unchanged. The credential may see less than before. If they were really "
-            f"deleted, accept the server's data with refresh(full=[{name!r}])."
+    if any(missing >= number and missing >= share * rows for share, number in _MOST):
+        raise _vanished(name, f"{missing:,} of {rows:,} records seem to have vanished from the server at once")
+
+
+def check_billed(server: ServerLists, stored: StoredTable, invoices: StoredTable, ids: list[str]) -> None:
+    """
+    Raise `MirrorError` if a billed record seems to be deleted, because the API refuses that.
+
+    It can have been taken off a bill before, if the bill was not final, and was changed or deleted, too.
+    """
+    if not _can_be_billed(stored.table):
+        return
+    deleted = pc.field(stored.table.id).isin(pa.array(ids, pa.string()))
+    rows = stored.read(["invoice_id", "client_id"], deleted & pc.field("billed"))
+    bills = pc.field("invoice_id").isin(rows["invoice_id"].unique())
+    drafts = invoices.read(rows=bills & (pc.field("invoice_state") != "final"))
+    left = without(rows, "invoice_id", drafts["invoice_id"])
+    if drafts.num_rows and not left.num_rows:
+        now = to_stored(server.invoices_of(drafts["client_id"].unique().to_pylist()), invoices.table)
+        unchanged = drafts.filter(unchanged_mask(drafts, now.select(drafts.column_names), "invoice_id"))
+        left = rows.filter(pc.is_in(rows["invoice_id"], value_set=unchanged["invoice_id"]))
+    if left.num_rows:
+        raise _vanished(
+            stored.table.name,
+            f"{left.num_rows:,} billed records, which can't be deleted, seem to have vanished from the server",
         )
+
+
+def _vanished(name: str, what: str) -> MirrorError:
+    return MirrorError(
+        f"{name}: {what}, so nothing was removed and the mirror is unchanged. The credential may see less than before. "
+        f"If they are really gone, accept the server's data with refresh(full=[{name!r}]), or `billframes sync` with "
+        "--full."
+    )
 
 
 def find_missing(server: ServerLists, stored: StoredTable, total: int) -> list[str]:

@@ -12,7 +12,9 @@ from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.storage import Storage
 
 
-def check_firm(storage: Storage, server: ServerLists, previous: Version | None) -> Mapping[str, Any]:
+def check_firm(
+    storage: Storage, server: ServerLists, previous: Version | None, *, read_users: bool = True
+) -> Mapping[str, Any]:
     """
     Return the firm's address, whether rates are visible, and the file of its settings.
 
@@ -36,7 +38,7 @@ def check_firm(storage: Storage, server: ServerLists, previous: Version | None) 
     if now["rates"] is None:
         now["rates"] = known["rates"]
     # One address can serve several firms.
-    users = set(storage.read("users", previous.tables["users"], ["user_id"]).column(0).to_pylist())
+    users = set(storage.read("users", previous.tables["users"], ["user_id"])[0].to_pylist() if read_users else ())
     if users and users.isdisjoint(server.load("users", select="").column("user_id").to_pylist()):
         raise MirrorError(
             f"The mirror {storage.location} holds another firm's data: none of its {len(users)} users is on the "

@@ -12,20 +12,25 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
+import msgspec
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from billframes._messages import warn
 from billframes.errors import BillframesWarning, MirrorError
+from billframes.mirror.data_files import check_content
 from billframes.mirror.mirror import Mirror
 from billframes.mirror.storage import Storage
 from billframes.periods import Period
 
 LEDGERS = "ledgers"
 _TEXTS = ("file", "report", "company", "basis", "as_of", "start", "end", "stamp")
+# The columns of a report that is read with its texts.
+_MORE = ("memo", "description")
+_DAMAGED = (MirrorError, pa.ArrowException, OSError, ValueError, TypeError, KeyError, RecursionError)
 _SCHEMA = pa.schema(
     dict.fromkeys(_TEXTS, pa.string())
     | {"amount": pa.float64(), "open_balance": pa.float64(), "rows": pa.int64(), "about": pa.string()}
@@ -50,15 +55,31 @@ class LedgerTable:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    def read(self) -> list[pd.DataFrame]:
-        """Return the reports that were kept, as `read_ledger` returned them, in the order in which they were read."""
-        return [_frame(row) for row in self._storage.rows(LEDGERS)]
+    def read(self, like: pd.DataFrame) -> list[pd.DataFrame]:
+        """
+        Return the reports that were kept, as `read_ledger` returned them, in the order in which they were read.
+
+        `like` is an empty one. Raise `MirrorError` if the table has others.
+        """
+        rows = self._storage.rows(LEDGERS, _SCHEMA)
+        try:
+            return [_frame(row, like) for row in rows]
+        except (
+            MirrorError,
+            msgspec.MsgspecError,
+            pa.ArrowException,
+            OSError,
+            ValueError,
+            TypeError,
+            KeyError,
+        ) as error:
+            raise self._storage.unusable(LEDGERS) from error
 
     def add(self, ledger: pd.DataFrame) -> None:
         """Keep a report, if the same one is not kept already."""
         row = _row(ledger)
-        columns = [*_TEXTS, "amount", "open_balance", "rows"]
-        if {name: row[name] for name in columns} not in self._storage.rows(LEDGERS, columns):
+        shown = pa.schema([each for each in _SCHEMA if each.name not in {"about", "transactions"}])
+        if {name: row[name] for name in shown.names} not in self._storage.rows(LEDGERS, shown):
             self._storage.add_rows(LEDGERS, [row], _SCHEMA)
 
 
@@ -108,7 +129,28 @@ def _row(ledger: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _frame(row: dict[str, Any]) -> pd.DataFrame:
-    frame: pd.DataFrame = pq.read_table(io.BytesIO(row["transactions"])).to_pandas()
-    frame.attrs["ledger"] = json.loads(row["about"])
+class _About(TypedDict):
+    """What is known of a report; others are in some reports only."""
+
+    report: str
+    file: str
+    company: str | None
+    as_of: dt.date | None
+    start: dt.date | None
+    end: dt.date | None
+    basis: str | None
+    open_items: bool
+    history: bool
+    by_account: bool
+    payments: str | None
+
+
+def _frame(row: dict[str, Any], like: pd.DataFrame) -> pd.DataFrame:
+    content, columns = row["transactions"], pa.Schema.from_pandas(like, preserve_index=False)
+    check_content(io.BytesIO(content), LEDGERS, row["rows"], len(content))
+    stored = pq.read_table(io.BytesIO(content))
+    texts = [pa.field(name, pa.string()) for name in stored.column_names if name in _MORE]
+    frame: pd.DataFrame = stored.cast(pa.schema([*columns, *texts])).to_pandas().astype(like.dtypes)
+    msgspec.json.decode(row["about"], type=_About)
+    frame.attrs["ledger"] = msgspec.json.decode(row["about"])
     return frame

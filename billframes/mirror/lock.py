@@ -121,7 +121,7 @@ def _unlock(handle: int) -> None:
     if sys.platform != "win32":
         import fcntl
 
-        # It fails where there are no locks.
+        # It fails on a file system without locks.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_UN)
     os.close(handle)

@@ -33,7 +33,15 @@ from billframes.mirror.balances import (
 )
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.cleanup import undo_unfinished, undone_if_it_fails
-from billframes.mirror.deletions import SAMPLE, check_vanished, confirm_deleted, find_missing, reload_table, sample_size
+from billframes.mirror.deletions import (
+    SAMPLE,
+    check_billed,
+    check_vanished,
+    confirm_deleted,
+    find_missing,
+    reload_table,
+    sample_size,
+)
 from billframes.mirror.firm_check import check_firm
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.side_tables import ReferenceCollector
@@ -76,6 +84,8 @@ class Refresh:
     _versions: dict[str, int] = field(default_factory=dict)
     _summary: list[dict[str, Any]] = field(default_factory=list)
     _custom_fields_changed: bool = False
+    # Tables to load completely whose rows can't be read: they are written again without reading them.
+    _lost: frozenset[str] = frozenset()
     # The last client whose balance was checked in turn.
     _last_checked: str = ""
     # The last list of changes of each table.
@@ -90,7 +100,8 @@ class Refresh:
         self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
         self.server.keep_field_names(self._previous.firm.get("fields", ()) if self._previous else ())
         with collect_notes(Notes()) as notes:
-            firm = check_firm(self.storage, self.server, self._previous)
+            self._lost = self._lost_tables()
+            firm = check_firm(self.storage, self.server, self._previous, read_users="users" not in self._lost)
             if self._previous and self._previous.firm["rates"] is False and firm["rates"]:
                 # Hidden rates become visible without a new modified date, so all entries are loaded.
                 self.full |= {"time_entries"}
@@ -101,13 +112,22 @@ class Refresh:
         notes.finish()
         return version
 
+    def _lost_tables(self) -> frozenset[str]:
+        """Return the tables of the last version that can't be read; raise `MirrorError` if they are to be read."""
+        lost = set()
+        for name, version in (self._previous.tables if self._previous else {}).items():
+            if name not in self.full and (name in TABLES or len(self.full) < len(TABLES)):
+                self.storage.checked(self.storage.data_files(name, version))
+            elif not self.storage.is_readable(name, version):
+                lost.add(name)
+        return frozenset(lost)
+
     def _refresh_tables(self) -> None:
         for name, version in (self._previous.tables if self._previous else {}).items():
             # Undo the commits of a refresh that did not finish.
-            self._versions[name] = self.storage.restore(name, version)
-        self._references = ReferenceCollector(
-            self.storage, self._previous.tables.get(REFERENCES.name) if self._previous else None
-        )
+            if name not in self._lost:
+                self._versions[name] = self.storage.restore(name, version)
+        self._references = ReferenceCollector(self.storage, self._versions.get(REFERENCES.name))
         for table in TABLES.values():
             self._refresh_table(table)
             if table.name == "invoices" and self._previous and any(self._summary[-1][name] for name in COUNTS):
@@ -175,7 +195,7 @@ class Refresh:
         rows = to_stored(self.server.load(name), stored.table)
         self._replace(stored, rows)
         if name == "custom_fields":
-            self._custom_fields_changed = self._previous is not None and stored.version != self._previous.tables[name]
+            self._custom_fields_changed = stored.version != self._versions.get(name, stored.version)
 
     def _replace(self, stored: StoredTable, rows: pa.Table) -> None:
         name, before = stored.table.name, len(stored)
@@ -207,7 +227,7 @@ class Refresh:
 
     def _load_balances(self, stored: StoredTable) -> tuple[pa.Table, pa.Table]:
         previous, now = self._previous, self.server.time
-        if previous is not None and now is not None and stored.table.name not in self.full:
+        if previous is not None and now is not None and not {stored.table.name, "invoices"} & self.full:
             found = self._load_changed_balances(stored, previous, now)
             if found is not None:
                 return found
@@ -333,6 +353,9 @@ class Refresh:
         if check:
             check_vanished(stored.table.name, len(ids), len(stored))
         deleted = confirm_deleted(self.server, stored, ids, most) if ids else []
+        if deleted and check and self._previous:
+            invoices = StoredTable(self.storage, TABLES["invoices"], self._previous.tables["invoices"])
+            check_billed(self.server, stored, invoices, deleted)
         if deleted:
             stored.remove(deleted)
             changes = self._last_changes.get(stored.table.name)

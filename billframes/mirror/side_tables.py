@@ -135,7 +135,7 @@ class ItemCodeTable:
 
     def read(self) -> Mapping[ItemKey, ItemCodes]:
         """Return the stored codes by record and the instant of its last change."""
-        rows = self._storage.rows(ITEM_CODES)
+        rows = self._storage.rows(ITEM_CODES, _SCHEMA)
         return {(row["kind"], row["id"], row["modified_at"]): {name: row[name] for name in _CODES} for row in rows}
 
     def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:

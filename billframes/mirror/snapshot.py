@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from billframes.mirror.catalogue import Version
-from billframes.mirror.data_files import DataFile
+from billframes.mirror.data_files import DataFile, damaged
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference, shown_columns, without
 
@@ -35,6 +35,9 @@ class Snapshot:
     ) -> pa.Table:
         """Read a table's stored columns, in the server's order if that is kept."""
         table = self.storage.read(name, self.version.tables[name], columns, rows, partitions)
+        for key in TABLES[name].key if name in TABLES else REFERENCES.key:
+            if key in table.column_names and table.column(key).null_count:
+                raise damaged(f"a row of {name} has no {key}")
         return table.sort_by(POSITION) if POSITION in table.column_names else table
 
     def columns(self, name: str) -> list[str]:
@@ -43,7 +46,8 @@ class Snapshot:
 
     def files(self, name: str) -> list[str]:
         """Return the addresses of a table's files that have rows."""
-        return [file.uri for file in self._data_files(name) if file.rows]
+        files = self.storage.checked(self._data_files(name), self.columns(name))
+        return [file.uri for file in files if file.rows]
 
     def dataset(self, name: str) -> ds.Dataset:
         """Open a table's stored columns as an Arrow dataset."""

@@ -27,7 +27,14 @@ from billframes._forks import check_library
 from billframes._limits import user_path
 from billframes.errors import MirrorError
 from billframes.mirror.bucket import BucketOptions
-from billframes.mirror.data_files import DataFile, check_folder, check_protocol, data_files
+from billframes.mirror.data_files import (
+    DataFile,
+    check_content,
+    check_folder,
+    check_protocol,
+    damaged,
+    data_files,
+)
 from billframes.mirror.lock import private_files
 from billframes.mirror.storage_errors import mirror_error
 from billframes.mirror.tables import PARTITION
@@ -62,6 +69,8 @@ class Storage:
         if separator and scheme not in {"s3", "s3a"}:
             raise MirrorError(f"A mirror is in a folder or at an s3:// address, and {scheme}:// is neither.")
         self.local = None if separator else _checked_folder(self.location)
+        # The files whose content was checked.
+        self._sound: set[str] = set()
         self._cache: dict[tuple[str, int], tuple[tuple[DataFile, ...], pa.Schema]] = {}
 
     def uri(self, name: str) -> str:
@@ -97,8 +106,33 @@ class Storage:
         files = self.data_files(name, version) if data_files is None else data_files
         if partitions is not None:
             files = [file for file in files if file.partition in partitions]
-        system, paths = self._filesystem_and_paths(files)
+        system, paths = self._filesystem_and_paths(self.checked(files, self.schema(name, version).names))
         return ds.dataset(paths, schema=self.schema(name, version), format="parquet", filesystem=system)
+
+    def checked(self, files: Sequence[DataFile], columns: Sequence[str] | None = None) -> Sequence[DataFile]:
+        """Return files; raise `MirrorError` if one is lost or cut, or, given `columns`, has others or other rows."""
+        unknown = [file for file in files if file.uri not in self._sound]
+        with self.as_mirror_errors():
+            system, paths = self._filesystem_and_paths(unknown)
+            for file, path, found in zip(unknown, paths, system.get_file_info(paths), strict=True):
+                if found.type == fs.FileType.NotFound:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file.uri)
+                if found.size != file.size:
+                    raise damaged(f"{file.uri} has {found.size:,} bytes instead of {file.size:,}")
+                if columns is not None:
+                    check_content(system.open_input_file(path), file.uri, file.rows, file.size, columns)
+                    self._sound.add(file.uri)
+        return files
+
+    def is_readable(self, name: str, version: int) -> bool:
+        """Tell whether all rows of a table can be read."""
+        try:
+            with self.as_mirror_errors():
+                for _ in self.dataset(name, version).to_batches():
+                    pass
+        except MirrorError:
+            return False
+        return True
 
     def read(
         self,
@@ -129,9 +163,21 @@ class Storage:
             configuration=None if exists else _CONFIGURATION,
         )
 
-    def rows(self, name: str, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a table that belongs to no version; none if it does not exist."""
-        return self.read(name, self.version(name), columns).to_pylist() if self.exists(name) else []
+    def rows(self, name: str, schema: pa.Schema) -> list[dict[str, Any]]:
+        """Return the columns of `schema` of a table that belongs to no version; no rows if it does not exist."""
+        if not self.exists(name):
+            return []
+        try:
+            rows = self.read(name, self.version(name), schema.names).cast(schema)
+        except (KeyError, MirrorError, pa.ArrowException) as error:
+            raise self.unusable(name) from error
+        return list(rows.to_pylist())
+
+    def unusable(self, name: str) -> MirrorError:
+        """Return the error for a table that belongs to no version, and whose rows billframes has not written."""
+        return MirrorError(
+            f"The mirror's table {self.uri(name)} is damaged. Remove this folder: what it had can be read again."
+        )
 
     def add_rows(self, name: str, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
         """Add rows to a table that belongs to no version."""
@@ -193,6 +239,7 @@ class Storage:
     def forget(self) -> None:
         """Forget what was read, because other files can have the same version's number after `cleanup`."""
         self._cache.clear()
+        self._sound.clear()
 
     def _open(self, name: str, version: int | None = None) -> Any:
         with self.as_mirror_errors():

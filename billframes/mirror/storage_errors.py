@@ -42,7 +42,7 @@ def mirror_error(location: str, error: BaseException, text: str) -> MirrorError:
     if isinstance(error, FileNotFoundError) or is_missing:
         return MirrorError(
             f"The mirror {location} lacks a file that this version needs; it may have been vacuumed. Open a newer "
-            "version, or refresh(full=True)."
+            "version, or load everything again with refresh(full=True), or `billframes sync` with --full."
         )
     return MirrorError(f"The mirror {location} can't be used: {_in_one_line(text) or type(error).__name__}")
 

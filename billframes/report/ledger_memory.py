@@ -13,6 +13,7 @@ import pandas as pd
 
 from billframes._notes import Notes
 from billframes.analysis.rules.ledger import RESTATED
+from billframes.ledger.frame import frame_of
 from billframes.mirror.ledgers import LedgerTable, period_of, restated
 from billframes.mirror.storage import Storage
 
@@ -22,7 +23,7 @@ _ALIKE = ("report", "company", "basis", "payments")
 def kept_reports(client: object) -> list[pd.DataFrame]:
     """Return the reports that a mirror has kept, in the order in which they were read; kept lists pass it on."""
     storage = getattr(client, "_storage", None)
-    return LedgerTable(storage).read() if isinstance(storage, Storage) else []
+    return LedgerTable(storage).read(frame_of([], {})) if isinstance(storage, Storage) else []
 
 
 def kept_open_items(kept: Sequence[pd.DataFrame], day: dt.date) -> list[pd.DataFrame]:

@@ -8,6 +8,7 @@ its content and a constant. A mutant that names a file elsewhere must be refused
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import io
 import json
 import os
@@ -30,16 +31,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import billframes as bf
 from billframes import mirror
 from billframes._export import to_excel
 from billframes._limits import WORKBOOK_BYTES
+from billframes._notes import Notes
 from billframes.bulk.columns import columns_of
 from billframes.bulk.edited_frame import read_edited
 from billframes.bulk.journal import Journal
 from billframes.bulk.workbook import read_workbook
 from billframes.ebilling.format import LEDES_1998B
+from billframes.ledger.demo import sandbox_reports
+from billframes.mirror.ledgers import LedgerTable
+from billframes.report.ledger_memory import join_kept, kept_open_items, kept_reports
 from billframes.sandbox import Sandbox
 
 __all__ = ["KINDS", "Result", "bases", "mutate_and_read"]
@@ -140,7 +147,15 @@ def make_bases(folder: Path) -> None:
         entries = client.time_entries("2026-10", billed=False, limit=60)
         (folder / "base.xlsx").write_bytes(to_excel(entries, sheet="time_entries"))
         client.time_entries.plan(entries.head(30).assign(description="New")).apply(folder / "base.journal")
-        mirror(folder / "base.mirror", client=client).refresh()
+        m = mirror(folder / "base.mirror", client=client)
+        m.refresh()
+        modified = pd.Timestamp("2026-10-01", tz="UTC").to_pydatetime()
+        m._item_codes.add(
+            {("expenses", "e1", modified): {"activity_code": None, "task_code": None, "expense_code": "E101"}}
+        )
+    reports = sandbox_reports(folder)
+    for name in ("payments", "aging"):
+        LedgerTable(m._storage).add(bf.read_ledger(reports[name]))
     lines = [f"{LINE} {number}|06-1|350.00|Lovelace, Ada|PARTNR|C-1[]" for number in range(40)]
     shutil.copyfile(Path(__file__).parents[1] / "ebilling" / "samples" / "ledesxml_2_1.xml", folder / "base.xml")
     (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", LEDES_1998B.heading, *lines]).encode())
@@ -371,28 +386,111 @@ def read_mutated_journal(path: Path) -> None:
         assert journal.about
 
 
+TABLES = ["users", "versions", "time_entries", "invoices", "clients", "references", "ledgers", "item_codes"]
+
+
+def mutate_rows(out: Path, table: str, chance: random.Random) -> str:
+    """Replace a file by one with other rows, or the rows of a table that belongs to no version."""
+    files = [each for each in sorted((out / table).rglob("*.parquet")) if "_delta_log" not in each.parts]
+    if table in {"ledgers", "item_codes"} and chance.random() < 0.8:
+        return mutate_side_table(out / table, chance)
+    if not files:
+        return "none, because the table has no file"
+    file = chance.choice(files)
+    rows, before = pq.read_table(file), file.stat().st_size
+    how = chance.choice(["2,000,000 rows", "a row less", "long texts", "zeros", "another column", "uncompressed"])
+    if how == "2,000,000 rows":
+        rows = rows.slice(0, 1).take(pa.array([0] * min(2_000_000, 10**9 // rows.nbytes)))
+    elif how == "a row less":
+        rows = rows.slice(1)
+    elif how == "another column":
+        rows = rows.rename_columns([f"{each}_" for each in rows.column_names])
+    elif how in {"long texts", "zeros"}:
+        at = next(at for at, each in enumerate(rows.schema) if pa.types.is_string(each.type))
+        text = "x" * chance.choice([1_000_000, 20_000_000]) if how == "long texts" else "\0" * 500_000
+        rows = rows.set_column(at, rows.schema.field(at), pa.array([text]).take(pa.array([0] * len(rows))))
+    pq.write_table(rows, file, compression="none" if how == "uncompressed" else "zstd")
+    log = next(each for each in sorted((out / table / "_delta_log").glob("*.json")) if file.name in each.read_text())
+    # The log says the size of the changed file, and mostly its number of rows.
+    changed = log.read_text().replace(f'"size":{before}', f'"size":{file.stat().st_size}')
+    if is_said := chance.random() < 0.3 and how == "2,000,000 rows":
+        changed = re.sub(r"(numRecords[^0-9]*)[0-9]+", r"\g<1>2000000", changed)
+    log.write_text(changed)
+    must = how == "2,000,000 rows" and not is_said and table == "users"
+    return f"{'must refuse: ' * must}{table}: {how}"
+
+
+def mutate_side_table(folder: Path, chance: random.Random) -> str:
+    """Change a value of a table that belongs to no version."""
+    from deltalake import DeltaTable, write_deltalake
+
+    rows = DeltaTable(folder).to_pyarrow_table()
+    name = chance.choice(rows.column_names)
+    kind = rows.schema.field(name).type
+    values: list[object] = [None, "", "x" * 100_000, "2026-13-45"]
+    if name == "transactions":
+        blob = rows.column(name)[0].as_py()
+        table = pq.read_table(io.BytesIO(blob))
+        one = table.slice(0, 1)
+        bombs = [
+            one.take(pa.array([0] * chance.choice([1000, 3_000_000]))),
+            one.select(["row"]),
+            table.drop_columns(["kind"]),
+        ]
+        long = pa.array(["y" * 10_000_000]).take(pa.array([0] * len(table)))
+        bombs += [table.set_column(table.column_names.index("customer"), "customer", long)]
+        values = [None, b"", b"PAR1", flip(blob, chance), *map(as_parquet, bombs), as_parquet(pa.table({"a": [1]}))]
+    elif name == "about":
+        about = json.loads(rows.column(name)[0].as_py())
+        change_value(about, chance)
+        values += [json.dumps(about)] * 6 + ["{", "null", "[]", "[" * 100_000, '{"file": 1}']
+    elif not pa.types.is_string(kind):
+        values = [None, 0, -1, 2**40]
+    if chance.random() < 0.15:
+        write_deltalake(folder, rows.drop_columns([name]), mode="overwrite", schema_mode="overwrite")
+        return f"{folder.name}: without {name}"
+    column = pa.array([chance.choice(values)] * len(rows), kind)
+    write_deltalake(
+        folder, rows.set_column(rows.column_names.index(name), rows.schema.field(name), column), mode="overwrite"
+    )
+    return f"{folder.name}: another {name}"
+
+
+def as_parquet(rows: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(rows, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def mutate_file(out: Path, table: str, log: Path, chance: random.Random) -> str:
+    """Change, remove or replace a file."""
+    one = chance.choice([log, *(out / table).rglob("*.parquet")])
+    how = chance.choice(["flipped", "removed", "emptied", "a link to elsewhere", "a pipe"])
+    content = one.read_bytes()
+    one.unlink()
+    if how == "flipped":
+        one.write_bytes(flip(content, chance))
+    elif how == "emptied":
+        one.write_bytes(b"")
+    elif how == "a link to elsewhere":
+        elsewhere = out.with_name("elsewhere")
+        elsewhere.write_bytes(content)
+        one.symlink_to(elsewhere)
+        how = f"must refuse: {how}" if one == log and table == "users" else how
+    elif how == "a pipe":
+        os.mkfifo(one)
+    return f"a file of {table}: {how}"
+
+
 def mutate_mirror(base: Path, out: Path, chance: random.Random) -> str:
     """Change a file of a mirror, or an entry of a log."""
     shutil.copytree(base, out)
-    table = chance.choice(["users", "versions", "time_entries", "invoices", "clients", "references"])
+    table = chance.choice(TABLES)
+    if chance.random() < 0.2:
+        return mutate_rows(out, table, chance)
     log = chance.choice(sorted((out / table / "_delta_log").glob("*.json")))
     if chance.random() < 0.3:
-        one = chance.choice([log, *(out / table).rglob("*.parquet")])
-        how = chance.choice(["flipped", "removed", "emptied", "a link to elsewhere", "a pipe"])
-        content = one.read_bytes()
-        one.unlink()
-        if how == "flipped":
-            one.write_bytes(flip(content, chance))
-        elif how == "emptied":
-            one.write_bytes(b"")
-        elif how == "a link to elsewhere":
-            elsewhere = out.with_name("elsewhere")
-            elsewhere.write_bytes(content)
-            one.symlink_to(elsewhere)
-            how = f"must refuse: {how}" if one == log and table == "users" else how
-        elif how == "a pipe":
-            os.mkfifo(one)
-        return f"a file of {table}: {how}"
+        return mutate_file(out, table, log, chance)
     if chance.random() < 0.15:
         return mutate_version(out, chance)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -459,6 +557,12 @@ def read_mutated_mirror(path: Path) -> None:
         call()
     opened.time_entries("2026-10")
     opened.scan("users", "arrow")
+    opened._item_codes.read()
+    kept = kept_reports(opened)
+    payments = join_kept(Notes(), None, kept)
+    kept_open_items(kept, dt.date(2026, 10, 31))
+    if payments is not None:
+        opened.book("2026-10").payments(ledger=payments)
 
 
 KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable[[Path], None]]] = {

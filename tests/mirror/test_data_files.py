@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import io
 import json
 import os
+import resource
 import shutil
 import socket
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import billframes as bf
 from billframes import mirror
+from billframes.mirror.ledgers import LedgerTable
+from billframes.mirror.storage import Storage
 
 
 @pytest.fixture
@@ -102,7 +109,7 @@ def test_a_log_without_numbers_of_rows_is_refused_because_engines_would_read_non
 def test_a_damaged_file_is_one_error(folder):
     (file,) = (folder / "users").glob("*.parquet")
     file.write_bytes(file.read_bytes()[:-4])
-    with pytest.raises(bf.MirrorError, match="can't be used: Could not open Parquet input"):
+    with pytest.raises(bf.MirrorError, match="The mirror is damaged: .* bytes instead of .* --full"):
         mirror(folder).users()
 
 
@@ -178,3 +185,134 @@ def test_an_address_that_is_not_s3_is_refused_before_anything_is_contacted(schem
     monkeypatch.setattr(socket, "socket", None)
     with pytest.raises(bf.MirrorError, match=f"in a folder or at an s3:// address, and {scheme}:// is neither"):
         mirror(f"{scheme}://user:secret@firm/mirror")
+
+
+def rewrite(folder, change, *, said=None):
+    """Replace the file of users by one with other rows. The log says its size, and `said` rows if given."""
+    (file,) = (folder / "users").glob("*.parquet")
+    pq.write_table(change(pq.read_table(file)), file, compression="zstd")
+
+    def update(entry):
+        entry["size"] = file.stat().st_size
+        if said is not None:
+            entry["stats"] = json.dumps({"numRecords": said})
+
+    change_log(folder, update)
+
+
+def long_names(rows, length=30_000_000):
+    return rows.set_column(
+        rows.column_names.index("name"), "name", pa.array(["x" * length]).take(pa.array([0] * rows.num_rows))
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "message"),
+    [
+        (
+            lambda rows: rows.slice(0, 1).take(pa.array([0] * 2_000_000)),
+            None,
+            "has 2,000,000 rows, and the mirror names",
+        ),
+        (lambda rows: rows.slice(0, 1).take(pa.array([0] * 2_000_000)), 2_000_000, "takes far more memory than"),
+        (lambda rows: rows.slice(1), None, "rows, and the mirror names 19"),
+        (long_names, None, "takes far more memory than"),
+        (lambda rows: long_names(rows, 500_000), None, "takes far more memory than"),
+        (lambda rows: rows.rename_columns([f"{each}_" for each in rows.column_names]), None, "lacks the column"),
+    ],
+)
+def test_a_file_with_other_rows_or_one_that_unpacks_to_far_more_is_not_read(folder, change, said, message):
+    rewrite(folder, change, said=said)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    opened = mirror(folder)
+    for read in (opened.users, *(lambda e=each: opened.scan("users", e) for each in ("arrow", "polars", "duckdb"))):
+        with pytest.raises(bf.MirrorError, match=message):
+            read()
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 200_000_000
+
+
+def test_long_texts_that_a_firm_has_are_read(folder):
+    rewrite(folder, lambda rows: long_names(rows, 100_000))
+    assert mirror(folder).users()["name"].str.len().eq(100_000).all()
+
+
+def test_a_row_without_its_id_is_refused(folder):
+    rewrite(folder, lambda rows: rows.set_column(0, rows.schema.field(0), pa.nulls(rows.num_rows, rows.schema[0].type)))
+    with pytest.raises(bf.MirrorError, match="a row of users has no user_id"):
+        mirror(folder).users()
+
+
+REPORT = pd.DataFrame(
+    {"date": pd.to_datetime(["2026-10-01"]).as_unit("us"), "amount": [-100.0], "open_balance": [0.0], "number": ["7"]}
+)
+ABOUT = {
+    **dict.fromkeys(("company", "as_of", "start", "end", "basis", "stamp", "payments")),
+    "report": "sales",
+    "file": "sales.csv",
+    "open_items": False,
+    "history": False,
+    "by_account": False,
+}
+
+
+def kept_with(folder, **values):
+    """Keep a report, and change values of its row."""
+    from deltalake import DeltaTable, write_deltalake
+
+    storage, report = mirror(folder)._storage, REPORT.copy()
+    report.attrs["ledger"] = ABOUT
+    LedgerTable(storage).add(report)
+    rows = DeltaTable(folder / "ledgers").to_pyarrow_table()
+    for name, value in values.items():
+        column = pa.array([value], rows.schema.field(name).type)
+        rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), column)
+    write_deltalake(folder / "ledgers", rows, mode="overwrite")
+    return LedgerTable(Storage(folder))
+
+
+def parquet(rows):
+    buffer = io.BytesIO()
+    pq.write_table(rows, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+PLAIN = pa.Table.from_pandas(REPORT, preserve_index=False)
+
+
+def test_a_report_is_read_as_it_was_kept(folder):
+    (kept,) = kept_with(folder).read(REPORT.head(0))
+    pd.testing.assert_frame_equal(kept, REPORT)
+    assert kept.attrs["ledger"] == ABOUT
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *[{"transactions": each} for each in (None, b"", b"PAR1", parquet(pa.table({"a": [1]})))],
+        {"transactions": parquet(PLAIN.take(pa.array([0] * 3_000_000)))},
+        {"transactions": parquet(PLAIN.take(pa.array([0] * 3_000_000))), "rows": 3_000_000},
+        {"transactions": parquet(PLAIN.set_column(3, "number", pa.array(["x" * 50_000_000])))},
+        {"transactions": parquet(PLAIN.set_column(1, "amount", pa.array(["x"])))},
+        *[{"about": each} for each in (None, "", "{", "null", "[]", "{}", "[" * 100_000)],
+        *[{"about": json.dumps(ABOUT | each)} for each in ({"start": "2026-13-45"}, {"start": 5}, {"history": None})],
+        {"rows": None},
+        {"rows": 2},
+    ],
+)
+def test_a_damaged_table_of_reports_is_one_error(folder, values):
+    table = kept_with(folder, **values)
+    with pytest.raises(bf.MirrorError, match=r"table .*/ledgers is damaged. Remove this folder"):
+        table.read(REPORT.head(0))
+
+
+@pytest.mark.parametrize("name", ["kind", "id", "modified_at", "expense_code"])
+def test_a_damaged_table_of_codes_is_one_error(folder, name):
+    from deltalake import DeltaTable, write_deltalake
+
+    codes = mirror(folder)._item_codes
+    codes.add({("expenses", "e1", dt.datetime(2026, 10, 1, tzinfo=dt.UTC)): {"expense_code": "E101"}})
+    assert list(codes.read().values()) == [{"activity_code": None, "task_code": None, "expense_code": "E101"}]
+    rows = DeltaTable(folder / "item_codes").to_pyarrow_table()
+    write_deltalake(folder / "item_codes", rows.drop_columns([name]), mode="overwrite", schema_mode="overwrite")
+    with pytest.raises(bf.MirrorError, match=r"table .*/item_codes is damaged. Remove this folder"):
+        mirror(folder)._item_codes.read()

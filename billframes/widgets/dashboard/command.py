@@ -164,6 +164,8 @@ def _started_server(notebook: Path, port: int, token: str, log: IO[str]) -> Iter
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+        if server.stdin:
+            server.stdin.close()
 
 
 def _open_browser(address: str, folder: Path) -> None:
