@@ -21,7 +21,6 @@ from ._session import (
 from ._version import (
     __version__ as __version__,
 )
-from .analysis.aging import aging as aging
 from .analysis.billing_lag import billing_lag as billing_lag
 from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
@@ -30,7 +29,6 @@ from .analysis.cash_forecast_record import cash_forecast_record as cash_forecast
 from .analysis.code_check import code_check as code_check
 from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
-from .analysis.contribution import contribution as contribution
 from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.duplicates import duplicates as duplicates
 from .analysis.effective_rates import effective_rates as effective_rates
@@ -46,16 +44,18 @@ from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
-from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
 from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.scorecard import scorecard as scorecard
+from .analysis.sheets.aging import aging as aging
+from .analysis.sheets.contribution import contribution as contribution
+from .analysis.sheets.realization import realization as realization
+from .analysis.sheets.wip import wip as wip
 from .analysis.stale import stale as stale
 from .analysis.tie_out import tie_out as tie_out
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization
-from .analysis.wip import wip as wip
 from .analysis.write_downs import write_downs as write_downs
 from .client import (
     Client as Client,

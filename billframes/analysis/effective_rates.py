@@ -18,7 +18,7 @@ from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.yearly_rates import YEARLY_COLUMNS, is_by_year, rates_by_year
-from billframes.analysis.realization import realization
+from billframes.analysis.sheets.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

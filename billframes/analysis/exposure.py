@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import final_invoices
-from billframes.analysis.aging import ANALYSIS as AGING
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
@@ -28,7 +27,8 @@ from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.model.overdue_balances import bucket_limits, invoice_grouping, needs_items
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.cut_frames import note_cut_frames
-from billframes.analysis.wip import ANALYSIS as WIP
+from billframes.analysis.sheets.aging import ANALYSIS as AGING
+from billframes.analysis.sheets.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

@@ -11,14 +11,14 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
-from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import MATTER_TYPES
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.analysis.wip import wip
+from billframes.analysis.sheets.aging import aging
+from billframes.analysis.sheets.wip import wip
 from billframes.config.firm import FirmSettings
 
 C = nw.col

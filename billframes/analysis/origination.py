@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.contribution import FEES
 from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.frames import Frames
@@ -15,7 +14,12 @@ from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-_SUMS = (Sum("worked_amount", "worth", hides="_hidden"), Sum("settled_amount", "_paid"), *FEES)
+_SUMS = (
+    Sum("worked_amount", "worth", hides="_hidden"),
+    Sum("settled_amount", "_paid"),
+    Sum("billed_amount", "_fees"),
+    Sum("fixed_fee_amount", "_fixed"),
+)
 
 
 def origination(

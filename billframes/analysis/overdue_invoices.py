@@ -16,7 +16,6 @@ import numpy.typing as npt
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
 from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
@@ -37,6 +36,7 @@ from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.cut_frames import note_cut_frames, note_cut_invoices
 from billframes.analysis.rules.loads import need_open_on
+from billframes.analysis.sheets.aging import aging
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

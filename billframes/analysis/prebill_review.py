@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import ITEMS, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
@@ -29,6 +28,7 @@ from billframes.analysis.prebill_flags import ITEM_SCHEMA, GuidelineFlags, Revie
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.rules.codes import UNCHECKED_CODES
+from billframes.analysis.sheets.aging import aging
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

@@ -11,7 +11,6 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.contribution import FEES
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import (
     money,
@@ -44,6 +43,8 @@ _COST = (
     Sum("unbilled_amount", "unbilled_amount", hides="_hidden"),
 )
 _SUMS = ("billed_amount", "fixed_fee_amount", *(each.name for each in _COST))
+
+FEES = (Sum("billed_amount", "_fees"), Sum("fixed_fee_amount", "_fixed"))
 
 
 def profitability(

@@ -15,7 +15,6 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.aging import ANALYSIS as AGING
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
@@ -28,13 +27,14 @@ from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.sums import Sum, add_up
-from billframes.analysis.realization import ANALYSIS as REALIZATION
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import note_unfinished_period
+from billframes.analysis.sheets.aging import ANALYSIS as AGING
+from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
+from billframes.analysis.sheets.wip import ANALYSIS as WIP
 from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
 from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS
-from billframes.analysis.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period

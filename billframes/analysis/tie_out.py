@@ -15,7 +15,6 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._notes import NOTES, Notes
-from billframes.analysis.aging import note_later_balances
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -30,6 +29,7 @@ from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons, tie_
 from billframes.analysis.model.tie_out_rows import TieOutRow, add_control, compare_rows, group_unapplied
 from billframes.analysis.rules.ledger import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.analysis.rules.loads import need_open_on
+from billframes.analysis.sheets.aging import note_later_balances
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import LedgerError
 from billframes.loading.load_info import attach

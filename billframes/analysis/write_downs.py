@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.contribution import SHARES, with_shares
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, as_float, in_period, value_if
 from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import nan_to_null
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, Key, names_in
-from billframes.analysis.realization import realization
+from billframes.analysis.sheets.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
@@ -39,6 +39,28 @@ _AMOUNTS = (
 _COUNTS = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
 # Smaller write-downs come from adding floats.
 _HALF_A_CENT = 0.005
+
+
+SHARES = ("share", "running_share")
+
+
+def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
+    """
+    Sort finished rows from large to small, add the shares of an amount, and select the `columns` in order.
+
+    Lazy rows are collected: not every engine sorts.
+    """
+    rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
+    # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
+    order = ["_size", *grouping.order]
+    rows = rows.with_columns(_size=C(amount).round(6)).sort(
+        *order, descending=[name == "_size" for name in order], nulls_last=True
+    )
+    known = rows[amount].null_count() == 0
+    whole = float(rows[amount].sum() or 0.0) if known else 0.0
+    share = C(amount) / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
+    shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
+    return cast("Frame", shared.select(*grouping.columns, *columns))
 
 
 def write_downs(

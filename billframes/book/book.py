@@ -8,7 +8,6 @@ pick the rows of the period. In this way every invoice is seen with all its item
 from __future__ import annotations
 
 import datetime as dt
-import functools
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +22,7 @@ from billframes.analysis.model.keys import By
 from billframes.book.days import DATES, BookDays
 from billframes.book.denied import load_details
 from billframes.book.figures import figures_of_book
+from billframes.book.frames import BookFrame, BookFrames
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.book.payments import BookPayments
 from billframes.client import Client
@@ -37,7 +37,7 @@ else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
 
 
-class Book(BookAnalyses, BookPayments, SuggestsNames):
+class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
     """
     The frames that the analyses of one period need, and the analyses as methods.
 
@@ -47,6 +47,7 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
     """
 
     def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
+        super().__init__()
         check_settings(settings)
         self.period = period
         # The client can be a mirror, which has no profile.
@@ -67,7 +68,7 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
         return f"<billframes book {self._dates}; its frames hold all dates>"
 
     def _repr_html_(self) -> str:
-        loaded = [f"{name} ({len(vars(self)[name]):,})" for name in FRAME_NAMES if name in vars(self)]
+        loaded = [f"{name} ({len(self._frames[name]):,})" for name in FRAME_NAMES if name in self._frames]
         fields = {
             "Period": self._dates,
             "Data": getattr(self._client, "base_url", "") or repr(self._client),
@@ -82,22 +83,22 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
     def _dates(self) -> str:
         return f"{self.period.start or 'the beginning'} to {self.period.end or 'today'}"
 
-    @functools.cached_property
+    @BookFrame
     def time_entries(self) -> pd.DataFrame:
         """All time entries, whatever their date."""
         return self._client.time_entries()
 
-    @functools.cached_property
+    @BookFrame
     def expenses(self) -> pd.DataFrame:
         """All expenses, whatever their date."""
         return self._client.expenses()
 
-    @functools.cached_property
+    @BookFrame
     def fixed_fees(self) -> pd.DataFrame:
         """All fixed fees, whatever their date."""
         return self._client.fixed_fees()
 
-    @functools.cached_property
+    @BookFrame
     def invoices(self) -> pd.DataFrame:
         """All invoices, whatever their date and state."""
         return self._client.invoices()
@@ -133,17 +134,17 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
             rows.attrs = {**frame.attrs, "load": {**load, "rows": len(rows), "period": period}}
         return rows
 
-    @functools.cached_property
+    @BookFrame
     def matters(self) -> pd.DataFrame:
         """All matters. Without rows if the credential may not read them."""
         return self._details("matters")
 
-    @functools.cached_property
+    @BookFrame
     def clients(self) -> pd.DataFrame:
         """All clients. Without rows if the credential may not read them."""
         return self._details("clients")
 
-    @functools.cached_property
+    @BookFrame
     def users(self) -> pd.DataFrame:
         """All users. Without rows if the credential may not read them."""
         return self._details("users")
@@ -154,19 +155,19 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
             self._denied.add(name)
         return frame
 
-    @functools.cached_property
+    @BookFrame
     def codes(self) -> pd.DataFrame:
         """All LEDES codes."""
         return self._client.codes()
 
-    @functools.cached_property
+    @BookFrame
     def code_sets(self) -> pd.DataFrame:
         """All sets of LEDES codes."""
         return self._client.code_sets()
 
-    @functools.cached_property
+    @BookFrame
     def client_balances(self) -> pd.DataFrame:
-        """The balances of all clients today, as the server calculates them."""
+        """Balances of all clients today, as the server calculates them."""
         return self._client.client_balances()
 
     def _items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:
@@ -178,7 +179,7 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
         name : {"time_entries", "expenses", "fixed_fees"}
         client_ids : iterable of str
         """
-        if name in vars(self):
+        if name in self._frames:
             every: pd.DataFrame = getattr(self, name)
             return every
         key = (name, *sorted(client_ids))
@@ -201,9 +202,9 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
     @property
     def _names(self) -> DistinctNames:
         """The names of everyone in the frames that are loaded already."""
-        loaded = [name for name in ("clients", "matters", "users", *ITEMS, "invoices") if name in vars(self)]
+        loaded = [name for name in ("clients", "matters", "users", *ITEMS, "invoices") if name in self._frames]
         if self._named is None or self._named[0] != loaded:
-            self._named = loaded, DistinctNames(*(vars(self)[name] for name in loaded))
+            self._named = loaded, DistinctNames(*(self._frames[name] for name in loaded))
         return self._named[1]
 
     @property

@@ -18,11 +18,14 @@ import pandas as pd
 
 from billframes._notes import NOTES, Notes, collect_notes
 from billframes._suggestions import bound_arguments
+from billframes.analysis.data.call import run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
+from billframes.book.frames import BookFrames
 from billframes.loading.load_info import attach
 from billframes.periods import Period
 
@@ -94,11 +97,23 @@ def _call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> Any:
             arguments[name] = argument.value(book, Period(first, last))
     if "settings" in takes:
         arguments.setdefault("settings", book.settings)
-    arguments |= {name: getattr(book, name) for name in needed}
     denied = book._denied & set(needed)
-    arguments |= {name: None for name in denied if takes[name].default is None}
-    with without_denied(denied, analysis.name, [name for name in denied if takes[name].default is not None]):
-        return analysis.function(**arguments)
+    required = [name for name in denied if takes[name].default is not None]
+    needed = [name for name in needed if name not in denied or name in required]
+    with without_denied(denied, analysis.name, required):
+        if analysis.rows_of is not None:
+            return run(analysis, _data(book, needed, arguments), **arguments)
+        return analysis.function(**arguments, **{name: getattr(book, name) for name in needed})
+
+
+def _data(book: Any, needed: Collection[str], arguments: dict[str, Any]) -> Data:
+    """Return the frames of a call: those of the book, with what it keeps of them, or others that the caller passes."""
+    settings = arguments.pop("settings", None)
+    own = {name: arguments.pop(name) for name in FRAME_NAMES if name in arguments}
+    if not own and isinstance(book, BookFrames):
+        return book._view(needed, settings)
+    found = own | {name: getattr(book, name) for name in needed}
+    return Data(settings, **{name: found[name] for name in FRAME_NAMES if name in found})
 
 
 def _needed_frames(analysis: Analysis, takes: Collection[str], book: Any, by: Any) -> Iterator[str]:

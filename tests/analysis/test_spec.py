@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from billframes import ParameterError
-from billframes.analysis.aging import ANALYSIS
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
+from billframes.analysis.sheets.aging import ANALYSIS
 from tests.analysis.calls import CALLS
 
 

@@ -16,7 +16,10 @@ def book(client):
 
 
 def test_frames_are_loaded_once_and_whole(book, sql):
-    assert book.time_entries is book.time_entries
+    book.time_entries  # noqa: B018
+    loaded = book._frames["time_entries"]
+    book.time_entries.sum(numeric_only=True)
+    assert book._frames["time_entries"] is loaded
     ((count,),) = sql("select count(*) from time_entry")
     assert len(book.time_entries) == count
 

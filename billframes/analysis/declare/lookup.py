@@ -15,10 +15,11 @@ from billframes.analysis.declare.spec import PACKAGE, Analysis
 @functools.cache
 def analyses() -> dict[str, Analysis]:
     """Find the analyses declared in the modules of this package, in alphabetical order."""
-    package = importlib.import_module(PACKAGE)
-    names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
-    modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in names]
-    return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
+    folders = [importlib.import_module(each) for each in (PACKAGE, f"{PACKAGE}.sheets")]
+    names = [f"{folder.__name__}.{each.name}" for folder in folders for each in pkgutil.iter_modules(folder.__path__)]
+    modules = [importlib.import_module(name) for name in names if not name.rpartition(".")[2].startswith("_")]
+    found = {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
+    return dict(sorted(found.items()))
 
 
 @functools.cache

@@ -12,6 +12,7 @@ Charts and tables are declared as data, so that an analysis imports neither matp
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -264,6 +265,8 @@ class Analysis(Explanation):
     columns : tuple of Measure
         The measures of the result in order, without the keys. The measures that several analyses have are declared in
         `metrics`. An analysis in which such a column counts something else declares its own title (`retitled`).
+    rows_of : callable
+        Takes the call and the function's options, and returns the rows of the result.
     table : TableSpec, optional
     chart : ChartSpec, optional
     records : RecordsSpec, optional
@@ -285,6 +288,7 @@ class Analysis(Explanation):
     """
 
     columns: tuple[Measure, ...]
+    rows_of: Callable[..., Any] | None = None
     table: TableSpec | None = None
     chart: ChartSpec | None = None
     records: RecordsSpec | None = None
@@ -316,7 +320,7 @@ class Analysis(Explanation):
     @property
     def function(self) -> Callable[..., Any]:
         """The function with this name."""
-        function: Callable[..., Any] = getattr(importlib.import_module(f"{PACKAGE}.{self.name}"), self.name)
+        function: Callable[..., Any] = getattr(importlib.import_module(module_of(self.name)), self.name)
         return function
 
     @property
@@ -361,6 +365,12 @@ class Analysis(Explanation):
     def takes(self) -> frozenset[str]:
         """The names of the function's arguments."""
         return frozenset(inspect.signature(self.function).parameters)
+
+
+def module_of(name: str) -> str:
+    """Return the module of an analysis."""
+    sheet = f"{PACKAGE}.sheets.{name}"
+    return sheet if importlib.util.find_spec(sheet) else f"{PACKAGE}.{name}"
 
 
 def _of_ratio(measure: Measure, titles: Mapping[str, str]) -> str:

@@ -158,7 +158,9 @@ def _is_eager_polars(frame: Frame) -> bool:
 
 
 def _look_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
-    at = pc.index_in(left[on], value_set=right[on].combine_chunks(), skip_nulls=True)
+    ids = right[on].combine_chunks()
+    ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
+    at = pc.index_in(left[on], value_set=ids, skip_nulls=True)
     if how == "inner":
         left, at = left.filter(at.is_valid()), at.drop_null()
     for name in right.column_names:

@@ -54,12 +54,13 @@ def columns_or_null(frame: Frame, names: Iterable[str], types: Mapping[str, Any]
     return [(C(source) if source in there else null_column(types[name])).alias(name) for name, source in found.items()]
 
 
-def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
+def map_values(column: str | nw.Expr, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
     """Look up each value of a column in a small mapping; other values become `default`."""
     if not mapping:
         return null_column(dtype) if default is None else nw.lit(default).cast(dtype)
     keys, values = list(mapping), list(mapping.values())
-    return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
+    value = C(column) if isinstance(column, str) else column
+    return value.replace_strict(keys, values, default=default, return_dtype=dtype)
 
 
 def rate_days(rates: Rates) -> list[dt.date]:

@@ -17,7 +17,10 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import NOTES, Notes
+from billframes.analysis.data.call import ask
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import IDS, Frame, as_arrow
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
 from billframes.analysis.frames.distinct_names import attach_names_of
@@ -153,6 +156,11 @@ class Frames(dict[str, Frame]):
 
     def call(self, analysis: Callable[..., Any], **options: Any) -> Frame:
         """Return the result of another analysis of these frames, with other arguments by name."""
+        found = analyses()[analysis.__name__]
+        if found.rows_of is not None:
+            data = Data(options.pop("settings", None), **self.passed(*found.takes))
+            rows = ask(found, data, self.analysis, self.notes, options)
+            return as_arrow(rows)
         own = {name: self for name in self if name in _parameters(analysis)}
         return as_arrow(cast("Frame", nw.from_native(analysis(**own, **options))))
 

@@ -178,7 +178,7 @@ class Grouping:
         """
         ids = [each for each in self.row_columns if each in ITEM_IDS]
         optional = (*self.row_columns, *ITEM_IDS)
-        items = self.sources.frames.select(name, (*columns, *ids), optional, lazily=lazily)
+        items: Frame = self.sources.frames.select(name, (*columns, *ids), optional, lazily=lazily)
         there = column_names(items)
         absent = {each: null_column(nw.String) for each in self.row_columns if each not in there}
         return items.with_columns(**absent) if absent else items

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from billframes._names import closest, type_in_words
 from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, selects_for
-from billframes.analysis.frames.frames import Frames
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -103,7 +102,7 @@ class Sources:
     """
 
     rows: frozenset[str]
-    frames: Frames
+    frames: Any
     columns: Mapping[str, frozenset[str]]
     settings: FirmSettings
     kinds: Mapping[str, frozenset[str]]

@@ -7,6 +7,7 @@ import datetime as dt
 import pandas as pd
 
 from billframes._format import long_span
+from billframes.analysis.data.call import Call
 from billframes.analysis.frames.data_span import covers
 from billframes.analysis.frames.engine import collect, to_dicts
 from billframes.analysis.frames.frames import Frames
@@ -38,7 +39,7 @@ def short_payments(payments: pd.DataFrame | None, start: dt.date | None, end: dt
 
 
 def note_payments(
-    frames: Frames, payments: pd.DataFrame, period: Period, day: dt.date | None, settings: FirmSettings
+    frames: Frames | Call, payments: pd.DataFrame, period: Period, day: dt.date | None, settings: FirmSettings
 ) -> None:
     """Note payments of a part of the period only, as far as it has passed, and payments that are there twice."""
     loaded = load_day(frames.natives["invoices"], settings.time_zone)
@@ -48,7 +49,7 @@ def note_payments(
     _note_doubled_payments(frames, payments)
 
 
-def _note_doubled_payments(frames: Frames, payments: pd.DataFrame) -> None:
+def _note_doubled_payments(frames: Frames | Call, payments: pd.DataFrame) -> None:
     """Note equal payments of invoices that, with them, are paid with more than their amount."""
     paid = payments[payments["invoice_id"].notna()]
     doubled = paid[paid.duplicated(["payment_date", "kind", "invoice_id", "amount", "reference"])]

@@ -15,6 +15,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes._notes import Rule
+from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame, column_names
 from billframes.analysis.frames.engine import (
     collect,
@@ -59,7 +60,7 @@ _ENDED_TIME = Rule(
 
 
 def note_cut_frames(
-    frames: Frames,
+    frames: Frames | Call,
     day: dt.date | None,
     consequence: str,
     *,
@@ -94,7 +95,7 @@ def note_cut_frames(
         frames.notes.add(_CUT_FRAMES, len(seen), **about)
 
 
-def note_cut_invoices(frames: Frames, day: dt.date, consequence: str) -> None:
+def note_cut_invoices(frames: Frames | Call, day: dt.date, consequence: str) -> None:
     """
     Note that time of the same clients is on several invoices that were not passed, and all are older than the others.
 
@@ -107,7 +108,7 @@ def note_cut_invoices(frames: Frames, day: dt.date, consequence: str) -> None:
     first = as_day(found["first"])
     if first is None or not found["paid"]:
         return
-    time = frames.select("time_entries", ("invoice_id", "client_id", "date"), lazily=True)
+    time = frames.select("time_entries", ("invoice_id", "client_id", "date"))
     time = time.filter(~C("invoice_id").is_null(), C("date") <= midnight(day))
     named = time.group_by("invoice_id", "client_id").agg(C("date").max().alias("_last"), _rows=nw.len())
     marked = invoices.select("invoice_id", "client_id", _passed=nw.lit(1.0))

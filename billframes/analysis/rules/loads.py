@@ -19,6 +19,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes._notes import Rule
+from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day
@@ -50,7 +51,7 @@ _REMOVED_ROWS = Rule(
 )
 
 
-def need_period(frames: Frames, names: Collection[str], period: Period, harmless: Collection[str] = ()) -> None:
+def need_period(frames: Frames | Call, names: Collection[str], period: Period, harmless: Collection[str] = ()) -> None:
     """Refuse loads that lack records dated in a period; `harmless` are filters of the load that are accepted."""
     for name, info in _infos(frames.passed(*names)):
         _refuse_filters(frames, name, info, dict.fromkeys(harmless))
@@ -65,7 +66,7 @@ def need_period(frames: Frames, names: Collection[str], period: Period, harmless
             )
 
 
-def need_work_on_invoices(frames: Frames, period: Period, *, dated: str = "invoice_date") -> None:
+def need_work_on_invoices(frames: Frames | Call, period: Period, *, dated: str = "invoice_date") -> None:
     """
     Refuse loaded items that lack work on the invoices that an analysis counts.
 
@@ -96,7 +97,7 @@ def need_work_on_invoices(frames: Frames, period: Period, *, dated: str = "invoi
 
 
 def need_open_on(
-    frames: Frames, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None
+    frames: Frames | Call, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None
 ) -> None:
     """
     Refuse loaded frames that lack records that may have been open on a day.
@@ -114,7 +115,7 @@ def need_open_on(
     _need_past(frames, names, harmless, reach, needed, "that are still open ")
 
 
-def need_all_dates(frames: Frames, names: Collection[str], harmless: Mapping[str, Any] | None = None) -> None:
+def need_all_dates(frames: Frames | Call, names: Collection[str], harmless: Mapping[str, Any] | None = None) -> None:
     """
     Refuse loaded frames that lack records of some dates: loads of less than a year.
 
@@ -129,7 +130,7 @@ def need_all_dates(frames: Frames, names: Collection[str], harmless: Mapping[str
 
 
 def _need_past(
-    frames: Frames,
+    frames: Frames | Call,
     names: Collection[str],
     harmless: Mapping[str, Any] | None,
     reach: Callable[[LoadInfo], tuple[bool, bool]],
@@ -161,7 +162,7 @@ def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     return first is None or first <= start + A_MONTH
 
 
-def note_later_day(frames: Frames, day: dt.date, settings: FirmSettings, most: dt.timedelta = A_MONTH) -> None:
+def note_later_day(frames: Frames | Call, day: dt.date, settings: FirmSettings, most: dt.timedelta = A_MONTH) -> None:
     """Note a `day` long after a load: the frame lacks the work and the invoices since the load."""
     loaded = frames.passed("time_entries", "invoices")
     local = load_day(next(iter(loaded.values())), settings.time_zone)
@@ -170,7 +171,7 @@ def note_later_day(frames: Frames, day: dt.date, settings: FirmSettings, most: d
 
 
 def note_unfinished_period(
-    frames: Frames, last: dt.date, settings: FirmSettings, consequence: str, advice: str
+    frames: Frames | Call, last: dt.date, settings: FirmSettings, consequence: str, advice: str
 ) -> None:
     """
     Note a period that ends after the load: the frame lacks the work and the invoices of the days after it.
@@ -202,7 +203,7 @@ def is_whole(natives: Mapping[str, Any]) -> bool:
     return len(infos) == len(ITEMS) and all(unbounded) and not any(has_removed_rows(natives[name]) for name in ITEMS)
 
 
-def note_removed_rows(frames: Frames, consequence: str, *names: str) -> bool:
+def note_removed_rows(frames: Frames | Call, consequence: str, *names: str) -> bool:
     """
     Note frames from which rows were removed after their load; return whether there are any.
 
@@ -220,7 +221,7 @@ def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
             yield name, info
 
 
-def _refuse_filters(frames: Frames, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
+def _refuse_filters(frames: Frames | Call, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
     """Refuse a load with filters that are not harmless, or with a limit that was reached."""
     filters = [
         argument
@@ -246,7 +247,7 @@ def _as_set(value: Any) -> set[Any]:
 
 
 def _is_short(
-    frames: Frames,
+    frames: Frames | Call,
     native: Any,
     name: str,
     info: LoadInfo,
@@ -292,7 +293,7 @@ def _load_argument(native: Any, name: str) -> Any:
     return info.arguments.get(name) if info else None
 
 
-def _refuse(frames: Frames, reason: str, advice: str) -> NoReturn:
+def _refuse(frames: Frames | Call, reason: str, advice: str) -> NoReturn:
     raise ParameterError(f"{frames.analysis} {reason}. {advice}.")
 
 

@@ -6,32 +6,23 @@ Time fees and fixed fees on all final invoices of the period count, also those o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
-import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect
-from billframes.analysis.frames.expressions import RESIDUE
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.model.billed_work import FACT
-from billframes.analysis.model.billed_work_choice import BilledWork
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.facts.work import is_fee, work
+from billframes.analysis.frames.expressions import is_in_period
+from billframes.analysis.keys.keys import Keys
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.sums import Sum, add_up
+from billframes.analysis.rules.fees import FEES, fee_marks, lost_in, note_fees, with_lost
+from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
-
-C = nw.col
-
-SHARES = ("share", "running_share")
-FEES = (Sum("billed_amount", "_fees"), Sum("fixed_fee_amount", "_fixed"))
-"""The sums of fees of matters of every type."""
 
 
 def contribution(
@@ -104,36 +95,39 @@ def contribution(
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
     """
-    frames = Frames.of("contribution", locals())
-    period = frames.period(start, end, settings)
-    grouping = FACT.grouping(by, frames, settings)
-    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
-    totals = add_up(rows, FEES, grouping, ("billed_amount", "fixed_fee_amount", "fees_amount"))
-    shared = with_shares(totals, grouping, "fees_amount", ANALYSIS.measure_names)
-    return frames.to_native(shared, time_entries, period, settings)
-
-
-def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
-    """
-    Sort finished rows from large to small, add the shares of an amount, and select the `columns` in order.
-
-    Lazy rows are collected: not every engine sorts.
-    """
-    rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
-    # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
-    order = ["_size", *grouping.order]
-    rows = rows.with_columns(_size=C(amount).round(6)).sort(
-        *order, descending=[name == "_size" for name in order], nulls_last=True
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
     )
-    known = rows[amount].null_count() == 0
-    whole = float(rows[amount].sum() or 0.0) if known else 0.0
-    share = C(amount) / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
-    shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
-    return cast("Frame", shared.select(*grouping.columns, *columns))
+    options: dict[str, Any] = {"by": by, "start": start, "end": end}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
+    period = call.period(start, end)
+    need_work_on_invoices(call, period)
+    keys = Keys.of(call, by)
+    keys.require_ids("time_entries", "fixed_fees")
+    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
+    lost = lost_in(call, period)
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"))
+    rows = rows.filter(with_lost(is_fee() & is_in_period("invoice_date", period), lost))
+    totals = keys.sum(rows, [*FEES, *fee_marks()], date="invoice_date", left_out=lost)
+    note_fees(call, keys, totals)
+    keys.note_details(rows, {"fixed_fees": "amount", "invoices": "fees"})
+    fees = keys.finish(totals, ("billed_amount", "fixed_fee_amount", "fees_amount"))
+    return keys.with_shares(fees, "fees_amount", ANALYSIS.measure_names)
 
 
 ANALYSIS = Analysis(
     name="contribution",
+    rows_of=_rows,
     question="Which clients, matters or people do the fees come from?",
     summary=(
         "It shows the fees on final invoices by client, matter or person, and the share of each row in all fees. Rows "

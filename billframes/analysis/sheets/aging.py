@@ -6,28 +6,28 @@ An invoice due today is current. One day later it is one day past due.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.columns import ITEMS, Frame, column_names
+from billframes._names import join_names
+from billframes.analysis.data.call import FIRM_FRAMES, Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.frames.engine import collect_values
+from billframes.analysis.facts.invoices import invoices as invoices_fact
+from billframes.analysis.facts.work import due, work
+from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id
+from billframes.analysis.frames.expressions import count_if, day_number, midnight, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import check_choice, read_date
+from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.model.arguments import bucket_names, check_choice, read_date
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_absent_items, note_partial_frames
-from billframes.analysis.model.overdue_balances import (
-    bucket_limits,
-    invoice_grouping,
-    needs_items,
-    note_joined_matters,
-    open_balances,
-)
-from billframes.analysis.rules.cut_frames import note_cut_frames
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.invoices import ABSENT_FROM_INVOICES, JOINED_MATTERS, NO_DUE_DATE
 from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices
 from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.config.firm import FirmSettings
@@ -38,6 +38,8 @@ from billframes.periods import DateLike, Period, local_day
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 _DAYS_AHEAD = 31
+# The beginnings of columns that belong to matters; those of matters' own names are excluded anyway.
+_OF_MATTERS = ("responsible_", "practice_area_", "originator_")
 
 
 def aging(
@@ -116,35 +118,138 @@ def aging(
       client_name  current  1-30  total  overdue
     0        Acme    100.0  50.0  150.0     50.0
     """
-    day = read_date(as_of, "as_of")
+    data = Data(
+        settings,
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"as_of": as_of, "by": by, "basis": basis, "buckets": buckets}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, as_of: DateLike, by: By, basis: str, buckets: Sequence[int]) -> Frame:
+    day = call.day(read_date(as_of, "as_of"))
     check_choice(basis, "basis", ("due_date", "invoice_date"))
     limits = bucket_limits(buckets, basis)
-    frames = Frames.of("aging", locals())
-    grouping = invoice_grouping(by, frames, settings)
+    keys = _keys(call, by)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
-    need_open_on(frames, ("invoices",), day, of_invoices)
-    note_cut_frames(frames, day, "their balances are not counted", dated=("invoices",))
-    itemized = needs_items(grouping)
+    need_open_on(call, ("invoices",), day, of_invoices)
+    call.require("invoices", "invoice_id", "invoice_date", "invoice_state", "due_date", "balance")
+    itemized = not {*keys.base}.isdisjoint(("matter_id", "user_id", "matter_type"))
     if itemized:
-        _check_items(frames, by)
-        need_work_on_invoices(frames, Period(None, day))
-        if not frames.is_inner:
-            note_partial_frames(frames, "balances are divided among too few matters and people", settings)
-    note_joined_matters(frames, grouping)
-    note_later_balances(frames, day, grouping.settings)
-    return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)
+        _check_items(call, by)
+        need_work_on_invoices(call, Period(None, day))
+        for name in ITEMS:
+            if name in call:
+                call.require(name, *({*keys.base} & {"matter_id", "user_id"}))
+    _note_joined_matters(call, keys)
+    note_later_balances(call, day, call.settings)
+
+    rows = _of_items(call, keys) if itemized else _of_invoices(call, keys)
+    dated = (C("invoice_date") <= midnight(day)).fill_null(False)
+    unknown = (C("state") == "unknown") & (dated | C("invoice_date").is_null())
+    rows = rows.filter((C("balance") != 0) & ((C("state") == "final") & dated | unknown))
+    rows = rows.with_columns(due=due())
+    today = float(day.toordinal())
+    rows = rows.with_columns(late=today - day_number("due", rows), age=today - day_number("invoice_date", rows))
+    totals = keys.sum(rows, _sums(limits, "late" if basis == "due_date" else "age"), date="invoice_date")
+    _note_open_invoices(call, day, itemized=itemized)
+    return keys.finish(
+        totals, (*limits, "credit_amount", "total", "overdue", "weighted_days_overdue", "unknown_amount")
+    )
 
 
-def _check_items(frames: Frames, by: By) -> None:
-    if not any(name in frames for name in ITEMS):
+def _sums(limits: Mapping[str, float], days: str) -> list[Sum]:
+    """Return the sums; a part of a balance has the sign of the balance, also that of an item below 0."""
+    final, debit = C("state") == "final", (C("state") == "final") & ~(C("balance") < 0)
+    lows = [float("-inf"), *list(limits.values())[:-1]]
+    buckets = [
+        Sum(name, "open", debit & (C(days) > low) & (C(days) <= high))
+        for (name, high), low in zip(limits.items(), lows, strict=True)
+    ]
+    return [
+        *buckets,
+        Sum("credit_amount", "open", final & (C("balance") < 0)),
+        Sum("total", "open", final),
+        Sum("overdue", "open", debit & (C("late") > 0)),
+        Sum("unknown_amount", "open", ~final),
+        Sum("_overdue_days", C("late") * C("open"), debit & (C("late") > 0)),
+    ]
+
+
+def _keys(call: Call, by: By) -> Keys:
+    """Find the keys: matter and user are keys of the items, all others are of the invoice."""
+    own = [name for name in call.columns("invoices") if not name.startswith(("matter_", "user_"))]
+    # An invoice names only one of its matters, so columns of matters are taken from the items if these were passed.
+    if "matters" in call and "time_entries" in call:
+        own = [name for name in own if not name.startswith(_OF_MATTERS)]
+    return Keys.of(call, by, (), columns=[*own, "matter_id", "user_id", "matter_name", "user_name"])
+
+
+def _of_invoices(call: Call, keys: Keys) -> Frame:
+    """Return one row per invoice with its whole balance."""
+    known = C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
+    state = nw.when(known).then(C("invoice_state").cast(nw.String)).otherwise(nw.lit("unknown"))
+    return call.fact(invoices_fact, keys.own, among=("invoices",)).with_columns(state=state, open=C("balance"))
+
+
+def _of_items(call: Call, keys: Keys) -> Frame:
+    """Return each invoice's balance divided among its items, with its client and what else only the invoice has."""
+    rows = call.fact(work, only=("time", "fixed_fee", "expense", "balance"))
+    rows = rows.filter((C("kind") != "fees") & ((C("kind") != "time") | C("is_billable")))
+    own = [*keys.own, *(["client_id"] if "client_id" in keys.base else [])]
+    if not own:
+        return rows
+    of = call.fact(invoices_fact, keys.own).select(C("invoice_id").cast(nw.String), *own)
+    return join_by_id(rows.drop("client_id").with_columns(C("invoice_id").cast(nw.String)), of, "invoice_id")
+
+
+def _check_items(call: Call, by: By) -> None:
+    absent = [f"`{name}`" for name in ITEMS if name not in call]
+    if len(absent) == len(ITEMS):
         raise ParameterError(
             f"by={by!r} needs all items of the invoices: pass time_entries=, expenses= and fixed_fees= of every date, "
             "from the loaders of these names."
         )
-    note_absent_items(frames, ITEMS)
+    arguments = join_names([f"{each}=" for each in absent])
+    call.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
 
 
-def note_later_balances(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
+def _note_joined_matters(call: Call, keys: Keys) -> None:
+    """Note keys that were joined to the invoices by their matter, which is only one of several."""
+    joined = [name for name in keys.base if name.startswith(_OF_MATTERS)]
+    if joined:
+        final = value_if(C("invoice_state") == "final", "balance")
+        amount = collect_counts((call.fact(invoices_fact, among=("invoices",)), {"balance": final.sum()}))["balance"]
+        call.notes.add(JOINED_MATTERS, amount, column=f"`{joined[0]}`")
+
+
+def _note_open_invoices(call: Call, day: dt.date, *, itemized: bool) -> None:
+    """Note open invoices without a due date and, if grouped by items, time on them without amounts."""
+    is_open = (C("balance") != 0) & (C("invoice_state") == "final") & (C("invoice_date") <= midnight(day))
+    counts = {"undated": count_if(is_open & C("due_date").is_null()), "hidden": value_if(is_open, "hidden").sum()}
+    among = FIRM_FRAMES if itemized else ("invoices",)
+    found = collect_counts((call.fact(invoices_fact, among=among), counts))
+    # Due dates that stand for no date have their own note.
+    if not call.unknown_values("invoices", "due_date"):
+        call.notes.add(NO_DUE_DATE, found["undated"])
+    so = "the balances of these invoices are allocated to their time by hours"
+    call.notes.add(HIDDEN_RATES, found["hidden"] if itemized else 0.0, which=" on open invoices", consequence=so)
+
+
+def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
+    """Return the highest number of days of each bucket, by its name."""
+    due = basis == "due_date"
+    names = bucket_names(buckets, 1 if due else 0)
+    return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
+
+
+def note_later_balances(frames: Frames | Call, day: dt.date, settings: FirmSettings) -> None:
     """Note if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
     info = load_info(frames.natives["invoices"])
     if info is not None and info.time is not None:
@@ -175,6 +280,7 @@ def _frames_for(by: By) -> tuple[str, ...]:
 
 ANALYSIS = Analysis(
     name="aging",
+    rows_of=_rows,
     short=("receivable_amount", "receivables"),
     as_loaded=True,
     question="Who owes what, and for how long has it been due?",

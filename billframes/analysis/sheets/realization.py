@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
+import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import (
     Analysis,
@@ -18,17 +23,24 @@ from billframes.analysis.declare.spec import (
     TableSpec,
     TabSpec,
 )
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.facts.rates import at_rates
+from billframes.analysis.facts.settled_parts import FEE_KINDS, settled_parts, with_settled_parts
+from billframes.analysis.facts.work import due, is_of_types, work
+from billframes.analysis.frames.expressions import is_in_period, midnight
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.model.billed_work_choice import BilledWork
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.paid_fees import settled_fees
 from billframes.analysis.model.payment_days import note_payments
-from billframes.analysis.model.realized_fees import realized_fees
 from billframes.analysis.payments import check_payments
+from billframes.analysis.rules.fees import lost_in, note_spread_fees, note_typed_fees, typed_marks, with_lost
+from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
+
+C = nw.col
+
+LEFT_OUT = ("contingency", "probono", "internal")
+"""The types of matter whose work the firm does not expect to bill at hourly rates."""
 
 
 def realization(
@@ -125,28 +137,93 @@ def realization(
     0       Ada          600.0          480.0                  0.8           360.0
     1       Ben          400.0          320.0                  0.8           240.0
     """
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"by": by, "basis": basis, "start": start, "end": end, "matter_types": matter_types}
+    return run(ANALYSIS, data, **options, discounts=discounts, as_of=as_of, payments=payments)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    by: By,
+    basis: str,
+    start: DateLike | None,
+    end: DateLike | None,
+    matter_types: Collection[str] | None,
+    discounts: str,
+    as_of: DateLike | None,
+    payments: pd.DataFrame | None,
+) -> Frame:
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     check_choice(discounts, "discounts", ("time", "items"))
-    day = None if as_of is None else read_date(as_of, "as_of")
-    types = read_matter_types(matter_types)
-    frames = Frames.of("realization", locals())
-    period = frames.period(start, end, settings)
-    grouping = Grouping.of(by, frames, settings)
-    if payments is not None:
-        note_payments(frames, check_payments(payments), period, day, settings or FirmSettings())
-    work = BilledWork(
-        grouping=grouping,
-        periods=[period],
-        basis=basis,
-        typed=True,
-        fixed_fees=False,
-        matter_types=types,
-        discounts=discounts,
-        as_of=day,
-        paid=None if payments is None else settled_fees(payments, frames["time_entries"]),
+    day, types, by_work = (
+        None if as_of is None else read_date(as_of, "as_of"),
+        read_matter_types(matter_types),
+        basis == "work_date",
     )
-    rows = realized_fees(frames, work, ANALYSIS.measure_names)
-    return frames.to_native(rows, time_entries, period, settings)
+    period = call.period(start, end)
+    need_work_on_invoices(call, period, dated=basis)
+    keys = Keys.of(call, by)
+    keys.require_ids("time_entries")
+    call.require("time_entries", "date", *([] if "matter_type" in call.columns("time_entries") else ["matter_id"]))
+    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance", *(["due_date"] if day else []))
+
+    time, of_types = C("is_billable") | C("is_untyped"), is_of_types(types, LEFT_OUT)
+    if by_work:
+        rows, lost = call.fact(work, keys.own, only=("time",), discounts=discounts), None
+        rows = rows.filter(time & is_in_period("date", period))
+    else:
+        rows, lost = call.fact(work, keys.own, only=("time", "fees"), discounts=discounts), lost_in(call, period)
+        on_invoices = C("is_final") | (C("state") == "unknown")
+        counts = (time | (C("kind") == "fees")) & on_invoices & is_in_period("invoice_date", period)
+        rows = rows.filter(with_lost(counts, lost))
+    rows = rows.with_columns(counted=of_types, worked=of_types & C("is_billable") & C("is_final"))
+    if payments is not None:
+        note_payments(call, check_payments(payments), period, day, call.settings)
+        rows = with_settled_parts(rows, settled_parts(call, payments, discounts))
+
+    sums = [*_sums(call, day, by_work, payments), *typed_marks(call, day)]
+    totals = keys.sum(rows, sums, date="date" if by_work else "invoice_date", left_out=lost)
+    note_typed_fees(call, totals, types)
+    keys.note_details(rows, {} if by_work else {"invoices": "fees"})
+    note_spread_fees(call, keys, totals)
+    return keys.finish(totals, ANALYSIS.measure_names)
+
+
+def _sums(call: Call, day: dt.date | None, by_work: bool, payments: object) -> list[Sum]:
+    counted, left_out, worked = C("counted"), ~C("counted"), C("worked")
+    unknown = C("is_untyped") | (C("state") == "unknown") | (C("state") == "lost")
+    sums = [
+        Sum("worked_amount", "value", worked),
+        Sum("billed_amount", "fees", counted),
+        Sum("settled_amount", "settled_fees", counted),
+        Sum("billable_hours", "hours", worked),
+        Sum("unknown_amount", "value", counted & unknown),
+        Sum("left_out_hours", "hours", left_out),
+        Sum("left_out_amount", "value", left_out),
+        Sum("left_out_billed_amount", "fees", left_out),
+        Sum("mixed_amount", "value", worked & C("is_mixed")),
+    ]
+    if payments is not None:
+        sums += [Sum(name, C("fees") * C(name), counted) for name in FEE_KINDS]
+    if by_work:
+        billable = counted & C("is_billable")
+        sums += [Sum(f"{state}_amount", "value", billable & (C("state") == state)) for state in ("unbilled", "prebill")]
+        sums.append(Sum("cohort_amount", "value", counted))
+    if day is not None:
+        is_due = counted & (due() <= midnight(day))
+        sums += [Sum("due_amount", "fees", is_due), Sum("due_settled_amount", "settled_fees", is_due)]
+    if rates := call.settings.standard_rates:
+        sums.append(Sum("standard_amount", at_rates(rates), worked))
+    return sums
 
 
 _ALWAYS_SHOWN = (
@@ -161,6 +238,7 @@ _SHOWN_IF_KNOWN = (
 
 ANALYSIS = Analysis(
     name="realization",
+    rows_of=_rows,
     question="How much of the value of the work was billed, and how much of that is settled?",
     summary=(
         "It compares the fees billed for time with the value of that time at its rates; the difference was written "

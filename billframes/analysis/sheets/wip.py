@@ -6,24 +6,33 @@ Work on contingency matters is beside it, in a column of its own: its fee depend
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Any
 
+import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.facts.work import is_of_types, work
+from billframes.analysis.frames.expressions import midnight, null_column, value_if
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.open_work import WipOptions, open_items
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import need_open_on, note_later_day
+from billframes.analysis.rules.open_work import has_any_amount, note_open_work, open_marks
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
-from billframes.loading.load_info import load_info
 from billframes.periods import DateLike
+
+C = nw.col
+
+_BILLING = ("unbilled", "prebill", "unknown")
 
 
 def wip(
@@ -113,24 +122,116 @@ def wip(
         0-30  31-60  total  unbilled_amount  prebill_amount  hours
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
-    day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), read_matter_types(matter_types)
-    frames = Frames.of("wip", locals())
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"as_of": as_of, "by": by, "include_prebill": include_prebill, "buckets": buckets}
+    return run(ANALYSIS, data, **options, matter_types=matter_types)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    as_of: DateLike,
+    by: By,
+    include_prebill: bool,
+    buckets: Sequence[int],
+    matter_types: Collection[str] | None,
+) -> Frame:
+    day, names, types = call.day(read_date(as_of, "as_of")), bucket_names(buckets, 0), read_matter_types(matter_types)
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
-    need_open_on(frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
-    need_open_on(frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
-    grouping = Grouping.of_items(by, frames, settings)
-    note_later_day(frames, day, grouping.settings)
-    if types is not None and grouping.type_key is None:
+    need_open_on(call, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
+    need_open_on(call, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
+    note_later_day(call, day, call.settings)
+    keys = Keys.of(call, by, [name for name in ITEMS if name in call])
+    keys.require_ids(*ITEMS)
+    for name in ITEMS:
+        if name in call:
+            call.require(name, "date")
+    call.require("invoices", "invoice_state", "invoice_date")
+    typed = _has_types(call)
+    if types is not None and not typed:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    note_cut_frames(frames, day, "their open amounts are not counted")
-    load_known = frames.is_inner or load_info(frames.natives["time_entries"]) is not None
-    columns = ANALYSIS.columns_with(names)
-    options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known, columns)
-    return frames.to_native(open_items(frames, options), time_entries, as_of=day)
+
+    counted, contingent = is_of_types(types, ("contingency",)), C("matter_type") == "contingency"
+
+    def select(*own: str) -> Frame:
+        rows = call.fact(work, (*keys.own, *own), only=("time", "fixed_fee", "expense"))
+        rows = rows.filter(_is_open(day, include_prebill) & (counted | contingent))
+        rows = rows.with_columns(counted=counted, **_of_item(call))
+        return rows.with_columns(oldest_date=nw.when(C("counted")).then(C("date")))
+
+    totals = keys.sum(select(), [*_sums(names, day, buckets), *open_marks()], date="date", least=("oldest_date",))
+    note_open_work(call, keys, select, totals, types)
+    unknown = {} if typed else {"contingent_amount": null_column(nw.Float64)}
+    return keys.finish(totals, ANALYSIS.columns_with(names), **unknown)
+
+
+def _has_types(call: Call) -> bool:
+    """Tell whether types of matters are known."""
+    of_items = any("matter_type" in call.columns(name) for name in ITEMS)
+    return of_items or {"matter_id", "matter_type"} <= call.columns("matters")
+
+
+def _is_open(day: dt.date, include_prebill: bool) -> nw.Expr:
+    """Return whether an item was done by a day, can be charged, and was on no final invoice on that day."""
+    is_item = (C("kind") == "time") | (C("kind") == "expense") | (C("kind") == "fixed_fee")
+    charged = ~(C("type") == "nonBillable").fill_null(False)
+    if not include_prebill:
+        return is_item & charged & (C("date") <= midnight(day)) & (C("state") == "unbilled")
+    billed = C("is_final") & (C("invoice_date") <= midnight(day)).fill_null(False)
+    return is_item & charged & (C("date") <= midnight(day)) & ~billed
+
+
+def _of_item(call: Call) -> dict[str, nw.Expr]:
+    """
+    Return what an item counts with: time at its value, fixed-fee time at none, because its fee counts.
+
+    The value of an entry without an amount is unknown if rates are hidden; if others show theirs, it is left out.
+    """
+    billable = C("is_billable") | C("is_untyped")
+    unpriced = billable & ~C("is_priced") & (C("hours") != 0)
+    left_out = 0.0 if has_any_amount(call) else float("nan")
+    of_time = nw.when(unpriced).then(nw.lit(left_out)).otherwise(value_if(C("is_priced") & billable, "value"))
+    unknown = C("is_untyped") | (C("state") == "unknown") | (C("state") == "lost")
+    known = nw.when(C("state") == "unbilled").then(nw.lit("unbilled")).otherwise(nw.lit("prebill"))
+    return {
+        "charged": nw.when(C("kind") == "time").then(of_time).otherwise(C("amount")),
+        "unpriced": unpriced,
+        "billing": nw.when(unknown).then(nw.lit("unknown")).otherwise(known),
+        "chargeable": billable,
+    }
+
+
+def _sums(names: Sequence[str], day: dt.date, bounds: Sequence[int]) -> list[Sum]:
+    counted, time = C("counted"), C("kind") == "time"
+    first = dt.date.min.toordinal()
+    cuts = [midnight(dt.date.fromordinal(max(first, day.toordinal() - bound))) for bound in bounds]
+    older = [C("date") < cut for cut in cuts]
+    ages = [~older[0], *(low & ~high for low, high in pairwise(older)), older[-1]]
+    return [
+        *(Sum(name, "charged", counted & age) for name, age in zip(names, ages, strict=True)),
+        Sum("total", "charged", counted),
+        *(Sum(f"{each}_amount", "charged", counted & (C("billing") == each)) for each in _BILLING),
+        Sum("time_amount", "charged", counted & time),
+        Sum("expense_amount", "charged", counted & (C("kind") == "expense")),
+        Sum("fixed_fee_amount", "charged", counted & (C("kind") == "fixed_fee")),
+        Sum("hours", "hours", counted & C("chargeable")),
+        Sum("fixed_fee_hours", "hours", counted & time & ~C("chargeable")),
+        Sum("unpriced_hours", "hours", C("unpriced")),
+        Sum("contingent_amount", "charged", ~counted),
+    ]
 
 
 ANALYSIS = Analysis(
     name="wip",
+    rows_of=_rows,
     short=("wip_amount", "work_in_progress"),
     question="How much work is done and not yet invoiced, and how old is it?",
     summary=(

@@ -1,0 +1,286 @@
+"""One call of an analysis: what it reads of the data, the notes that it gives, and the days that it counts.
+
+A fact reads its data by a `Reader`, which records the columns that were used: what the checks found in a column is
+noted by every call that uses it, also if the fact was made long before.
+
+An analysis gets a `Call`, which is a `Reader`, too. To take figures from another analysis, it asks for it by name: the
+other analysis then gives its notes to the same call.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from billframes._notes import NOTES, Notes
+from billframes.analysis.data.data import Columns, Data
+from billframes.analysis.data.people import resolved_settings
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
+from billframes.analysis.frames.distinct_names import attach_names_of
+from billframes.analysis.frames.engine import eager_from_arrow
+from billframes.analysis.frames.native import nan_to_null, to_native
+from billframes.config.firm import FirmSettings
+from billframes.loading.load_info import attach
+from billframes.periods import DateLike, Period
+
+Fact = Callable[..., Frame]
+"""A function that takes a `Reader`, the columns to add, and choices, and returns the rows of a fact."""
+
+FIRM_FRAMES = frozenset({"time_entries", "expenses", "fixed_fees", "invoices", "matters"})
+
+
+class Reader(Mapping[str, Frame]):
+    """The checked frames by name, and the columns that were used of them."""
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+        self.used: dict[tuple[str, str], None] = {}
+
+    def __getitem__(self, name: str) -> Frame:
+        return self.data.table(name).check()[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data.natives)
+
+    def __len__(self) -> int:
+        return len(self.data.natives)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data
+
+    @property
+    def settings(self) -> FirmSettings:
+        """The firm's settings, which name people as they were passed; facts use their taxes and payment order."""
+        return self.data.given_settings or FirmSettings()
+
+    def columns(self, name: str) -> frozenset[str]:
+        """Return the names of a frame's columns; without the frame, none."""
+        return self.data.columns(name)
+
+    def require(self, name: str, *columns: str) -> None:
+        """Refuse a frame that lacks one of these columns."""
+        self.data.require(name, *columns)
+
+    def select(
+        self, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
+    ) -> Frame:
+        """
+        Select and cast the columns that are used: all `columns`, and those of `optional` that the frame has.
+
+        Columns in `coded` stay categorical if they are. Polars frames are lazy.
+        """
+        rows, used = self.data.table(name).select(columns, optional, coded)
+        self.use(frozenset((name, column) for column in used))
+        return rows
+
+    def use(self, columns: Columns) -> None:
+        """Record the columns that were used."""
+        self.used |= dict.fromkeys(columns)
+
+    def unknown_values(self, name: str, column: str) -> list[Any]:
+        """Return the unknown values of an enum of a frame; None is a missing value."""
+        found: list[Any] = self.data.table(name).check()[1].unknown.get((name, column), [])
+        return found
+
+    def fact(
+        self,
+        build: Fact,
+        own: Iterable[str] = (),
+        *,
+        among: Collection[str] = FIRM_FRAMES,
+        only: Collection[str] = (),
+        **choices: Any,
+    ) -> Frame:
+        """
+        Return the rows of a fact, which are kept if the frames are of pandas or Arrow.
+
+        Parameters
+        ----------
+        build : callable
+            A function of `billframes.analysis.facts`.
+        own : iterable of str
+            Columns of the frames to add to the rows, such as those that `by` names.
+        among : collection of str
+            The frames that the fact may read.
+        only : collection of str
+            The kinds of rows that are needed; by default all. A fact that is kept has all of them.
+        **choices
+            The arguments of the function that make another fact, such as `discounts`.
+        """
+        own, frames = tuple(own), frozenset(among) & frozenset(self.data.natives)
+        if not self.data.is_kept:
+            return self._made(build, own, frames, choices | ({"only": tuple(only)} if only else {}))
+        rows = self._made(build, (), frames, choices)
+        if not own:
+            return rows
+        # The rows are in the same order whenever they are made, so only the columns that were added are kept.
+        table: pa.Table = rows.to_native()
+        for name in own:
+            table = table.append_column(name, self._made(build, (name,), frames, choices).to_native()[name])
+        return cast("Frame", nw.from_native(table))
+
+    @property
+    def frames_key(self) -> Any:
+        """What is equal if the frames and the settings are the same."""
+        return frozenset(self.data.natives), id(self.settings)
+
+    def _made(self, build: Fact, own: tuple[str, ...], frames: frozenset[str], choices: Mapping[str, Any]) -> Frame:
+        def make() -> tuple[Frame, Columns]:
+            reader = Reader(self.data.view(frames, self.data.given_settings))
+            rows = build(reader, own=own, **choices)
+            return (rows.select(*own) if own and self.data.is_kept else rows), frozenset(reader.used)
+
+        settings = self.data.given_settings or FirmSettings()
+        of_settings = repr((settings.taxes, settings.payment_order))
+        rows, used = self.data.fact((build, own, frames, of_settings, tuple(sorted(choices.items()))), make)
+        self.use(used)
+        return rows
+
+
+class Call(Reader):
+    """
+    A call of an analysis.
+
+    Parameters
+    ----------
+    data : Data
+    analysis : str
+        The name of the analysis that was called, for notes and errors.
+    outer : Call, optional
+        The call that asked for this one. It gets the notes.
+
+    Attributes
+    ----------
+    notes : Notes
+        The notes of the call, also of the analyses that it asks.
+    days : dict
+        The days that the result counts.
+    """
+
+    def __init__(self, data: Data, analysis: str, outer: Call | None = None) -> None:
+        super().__init__(data)
+        self.outer = outer
+        self.notes: Notes = Notes(subject=analysis) if outer is None else outer.notes
+        self.days: dict[str, str] = {}
+        data.check()
+        for name in data.natives:
+            self.notes.merge(data.table(name).check()[2])
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether another analysis asked for this one. The other then warns of whole frames, and says the notes."""
+        return self.outer is not None
+
+    @property
+    def analysis(self) -> str:
+        """The name of the analysis that was called."""
+        return self.notes.subject
+
+    @property
+    def natives(self) -> Mapping[str, Any]:
+        """The frames as they were passed."""
+        return self.data.natives
+
+    @property
+    def settings(self) -> FirmSettings:
+        """The firm's settings, in which all users are named by id; what is wrong in them is noted."""
+        found, notes = resolved_settings(self.data)
+        self.notes.merge(notes)
+        return found
+
+    def passed(self, *names: str) -> dict[str, Any]:
+        """Return some of the frames as they were passed."""
+        return {name: self.natives[name] for name in names if name in self.natives}
+
+    def use(self, columns: Columns) -> None:
+        """Note what the checks found in columns."""
+        for name, column in columns:
+            if found := self.data.table(name).check()[1].notes.get((name, column)):
+                self.notes.merge(found)
+
+    def whole(self, name: str) -> Frame:
+        """Return a frame with all its columns as they were passed, with unique ids."""
+        rows, _, notes = self.data.table(name).check(ids_only=True)
+        self.notes.merge(notes)
+        return rows
+
+    def period(self, start: DateLike | None, end: DateLike | None) -> Period:
+        """Read `start=` and `end=`; the result remembers the days."""
+        dated = self.passed("time_entries", "invoices")
+        period = read_period(start, end, self.data.given_settings, *dated.values())
+        self.days = self.data.once(
+            ("days", period, id(self.data.given_settings), *dated),
+            lambda: counted_days(period, self.data.given_settings, **dated),
+        )
+        return period
+
+    def bounded_period(self, start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
+        """Return both ends of a period; refuse an open end."""
+        dated = self.passed("time_entries", "invoices")
+        return read_bounded_period(start, end, self.analysis, self.data.given_settings, *dated.values())
+
+    def day(self, day: dt.date) -> dt.date:
+        """Return the day of the balances, which the result remembers."""
+        self.days = {"as_of": day.isoformat()}
+        return day
+
+    def ask(self, name: str, *frames: str, **options: Any) -> Frame:
+        """Return the result of another analysis of these frames (by default all that it takes), in memory."""
+        analysis = analyses()[name]
+        view = self.data.view(frames or analysis.takes, self.data.given_settings)
+        rows = _rows(analysis, Call(view, self.analysis, self), options)
+        return nan_to_null(rows)
+
+    def listed(self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> Frame:
+        """Return the rows of a list, whose missing columns become null."""
+        table = pa.Table.from_pylist(list(rows), schema)
+        return eager_from_arrow(next(iter(self.values())), table)
+
+    def result(self, rows: Frame) -> Any:
+        """
+        Convert a result to the kind of frame that the user passed first, and give the notes.
+
+        It is lazy if that frame is lazy, even if it was computed in memory. pandas frames get a RangeIndex. The result
+        remembers the days that it counts, and the references of those who share a name.
+        """
+        result = to_native(nan_to_null(rows), self.data.first, self.days)
+        self.notes.finish()
+        result = attach(result, NOTES, self.notes.data())
+        return attach_names_of(result, self.natives.values())
+
+
+def run(analysis: Analysis, data: Data, **options: Any) -> Any:
+    """Return the result of an analysis of the data, as the kind of frame that the user passed first."""
+    call = Call(data, analysis.name)
+    return call.result(_rows(analysis, call, options))
+
+
+def ask(analysis: Analysis, data: Data, name: str, notes: Notes, options: Mapping[str, Any]) -> Frame:
+    """Return the rows of an analysis for another one that is not yet made of facts."""
+    call = Call(data, name)
+    rows = nan_to_null(_rows(analysis, call, options))
+    notes.merge(call.notes)
+    return rows
+
+
+def _rows(analysis: Analysis, call: Call, options: Mapping[str, Any]) -> Frame:
+    if analysis.rows_of is None:
+        raise TypeError(f"{analysis.name} has no rows_of.")
+    return cast("Frame", analysis.rows_of(call, **{**_defaults(analysis), **options}))
+
+
+@cache
+def _defaults(analysis: Analysis) -> Mapping[str, Any]:
+    """Return the default values of the options of an analysis."""
+    own = inspect.signature(cast("Callable[..., Any]", analysis.rows_of)).parameters
+    public = inspect.signature(analysis.function).parameters.values()
+    return {each.name: each.default for each in public if each.name in own and each.default is not each.empty}

@@ -1,0 +1,68 @@
+"""Find the users and matters that the firm's settings name: by id, or by e-mail address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import narwhals.stable.v2 as nw
+
+from billframes._names import first_few
+from billframes._notes import Note, Notes
+from billframes.analysis.data.data import Data
+from billframes.analysis.frames.engine import collect_counts, to_dicts
+from billframes.analysis.rules.people import UNKNOWN_IDS
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+
+C = nw.col
+
+Resolved = tuple[FirmSettings, list[Note]]
+
+
+def resolved_settings(data: Data) -> Resolved:
+    """Return the settings, or the default ones, with all users named by id, and notes of names that are not there."""
+    given = data.given_settings
+    # The settings are part of what is kept, so that no other object gets their id.
+    key = "settings", id(given), "users" in data, "matters" in data
+    return cast("Resolved", data.once(key, lambda: (_resolve(given, data), given))[0])
+
+
+def _resolve(settings: FirmSettings | None, data: Data) -> Resolved:
+    if settings is None:
+        return FirmSettings(), []
+    if settings.emails:
+        if "users" not in data:
+            raise ParameterError(
+                f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
+            )
+        settings = settings.by_id(_ids_by_email(data))
+    notes = Notes()
+    _note_unknown_ids(settings, data, notes)
+    return settings, list(notes)
+
+
+def _note_unknown_ids(settings: FirmSettings, data: Data, notes: Notes) -> None:
+    """Note users and matters that the settings name and the frames lack. One query counts the known ids."""
+    named = {name: ids for name, ids in settings.named.items() if ids and name in data}
+    found = {}
+    for name, ids in named.items():
+        column = f"{name.removesuffix('s')}_id"
+        rows = data.table(name).select((column,), (), ())[0].filter(C(column).is_in(list(ids)))
+        found[name] = rows.select(_id=C(column))
+    counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
+    for name, ids in named.items():
+        if counts[name] < len(ids):
+            _note_absent(notes, name, ids, {str(row["_id"]) for row in to_dicts(found[name].unique())})
+
+
+def _note_absent(notes: Notes, name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
+    absent = sorted(set(named) - present)
+    few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
+    which = f"1 {name.removesuffix('s')} that is" if len(absent) == 1 else f"{len(absent)} {name} that are"
+    notes.add(UNKNOWN_IDS, len(absent), "settings", about=name, which=which, few=few, kind=name)
+
+
+def _ids_by_email(data: Data) -> dict[str, str]:
+    named = data.table("users").select(("user_id", "email"), (), ())[0]
+    return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}

@@ -1,0 +1,33 @@
+"""The value of hours at the rates of the firm's settings, which can have days from which they hold."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+import narwhals.stable.v2 as nw
+
+from billframes.analysis.frames.expressions import Rates, map_values, midnight, rate_days
+
+C = nw.col
+
+
+def at_rates(rates: Rates) -> nw.Expr:
+    """Return the hours of each row at the rate of its person on its `date`; NaN if the person has no rate then."""
+    person = C("user_id").cast(nw.String)
+    rate = map_values(person, _begun(rates, None), None, nw.Float64)
+    for day in rate_days(rates):
+        later = map_values(person, _begun(rates, day), None, nw.Float64)
+        rate = nw.when(C("date") >= midnight(day)).then(later).otherwise(rate)
+    return C("hours") * rate.fill_null(float("nan"))
+
+
+def _begun(rates: Rates, day: dt.date | None) -> dict[str, float]:
+    """Return the rates that hold on a day, by person; without one, those before the first day."""
+    found = {}
+    for user, rate in rates.items():
+        if not isinstance(rate, Mapping):
+            found[user] = rate
+        elif days := [each for each in rate if day is not None and each <= day]:
+            found[user] = rate[max(days)]
+    return found

@@ -1,0 +1,45 @@
+"""The parts of each invoice's fees that payments settled: in cash, by credits, and by write-offs."""
+
+from __future__ import annotations
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+
+from billframes.analysis.data.call import Reader
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.facts.invoices import invoices
+from billframes.analysis.frames.engine import from_arrow, join_by_id
+from billframes.analysis.frames.expressions import RESIDUE, value_if
+
+C = nw.col
+
+FEE_KINDS = {
+    "collected_amount": ("cash",),
+    "credited_amount": ("credit", "discount", "journal"),
+    "written_off_amount": ("write_off",),
+}
+"""The kinds of payments in each amount of settled fees."""
+
+
+def settled_parts(of: Reader, payments: pd.DataFrame, discounts: str) -> Frame:
+    """Return by invoice which part of its fees each kind of payment settled, as ratios."""
+    paid = payments[payments["invoice_id"].notna()]
+    sums = {
+        name: paid["fee_amount"].where(paid["kind"].isin(kinds), 0.0).fillna(0.0) for name, kinds in FEE_KINDS.items()
+    }
+    by_invoice = pd.DataFrame({"invoice_id": paid["invoice_id"], **sums}).groupby("invoice_id", as_index=False).sum()
+    table = pa.Table.from_pandas(by_invoice, preserve_index=False)
+    table = table.set_column(0, "invoice_id", table["invoice_id"].cast(pa.string()))
+    rows = of.fact(invoices, discounts=discounts).select(C("invoice_id").cast(nw.String), "fees", "amount")
+    rows = join_by_id(rows, from_arrow(of["invoices"], table), "invoice_id")
+    can_spread = (C("fees").abs() > RESIDUE) & (C("amount").abs() > RESIDUE)
+    return rows.select(
+        "invoice_id", *(value_if(can_spread, C(name).fill_null(0.0) / C("fees")).alias(name) for name in FEE_KINDS)
+    )
+
+
+def with_settled_parts(rows: Frame, parts: Frame) -> Frame:
+    """Add the parts to rows of work; they are 0 for work on no invoice."""
+    rows = join_by_id(rows.with_columns(C("invoice_id").cast(nw.String)), parts, "invoice_id")
+    return rows.with_columns(C(*FEE_KINDS).fill_null(0.0))

@@ -1,0 +1,230 @@
+"""Work: one row per item, and per rest of an invoice that no item explains.
+
+An item is a time entry, an expense or a fixed fee. It is worth its amount at its rates, and it has earned the fees that
+its invoice bills for it (see `invoices`): an entry of 600 on an invoice that bills time worth 1,000 at 800 has earned
+480. Expenses and fixed fees are billed at their amounts.
+
+What no item explains of an invoice has rows of its own, so that fees and balances add up to those of the invoices:
+
+- `kind` "fees": the net fees of a final invoice whose fees are spread over no entry. They are the client's, and
+  belong to no matter, even if the invoice names one: a credit note counts for the client.
+- `kind` "balance": the part of a balance that no item has. An invoice without items is on its own matter; otherwise
+  the part belongs to no matter.
+
+An unknown number is NaN, such as the value of an entry whose amount is hidden: so a sum is missing exactly if an
+unknown number counts. Never multiply by a mark, because 0 × NaN is NaN.
+
+No column depends on a day or a period: an analysis compares dates with its own.
+
+| column | what it is |
+|---|---|
+| `kind` | "time", "fixed_fee", "expense", "fees" or "balance" |
+| `invoice_id`, `client_id`, `matter_id`, `user_id` | the ids; a client's fees have neither matter nor user |
+| `matter_type` | the type of the item's own, or else of its matter; "Unknown" if it is missing |
+| `date` | the date of the item; missing for the rest of an invoice |
+| `invoice_date`, `due_date` | of its invoice; of an invoice that was not passed, as the item says |
+| `state` | "unbilled" on no invoice, "prebill" on a draft, "final", "unknown", or "lost" if it was not passed |
+| `type` | of time: "billable", "fixedFee", "nonBillable" or "unknown"; of others missing |
+| `hours` | of time, else 0 |
+| `value` | of billable time and of time of unknown type: its amount, else 0 |
+| `is_billable`, `is_untyped` | whether it is billable time, or time of unknown type |
+| `is_final` | whether its state is "final" |
+| `is_priced` | whether an entry has an amount |
+| `amount` | of expenses and fixed fees, else 0 |
+| `fees`, `settled_fees` | on final invoices: the net fees of a billable entry, and the settled part of them |
+| `open` | its part of the balance of its invoice, with its tax |
+| `balance` | the balance of its whole invoice |
+| `is_mixed` | whether its invoice bills both time and fixed fees |
+| `is_unspread` | whether its fees are unknown, because they depend on a hidden value |
+| `is_cancelled` | whether these are the fees of an invoice on which entries below 0 nearly cancel the others |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes.analysis.data.call import Reader
+from billframes.analysis.declare.columns import ENUMS, Frame, source_of
+from billframes.analysis.facts.invoices import invoices, value_of_entry
+from billframes.analysis.frames.engine import join_by_id, sum_by
+from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, null_column, value_if
+
+C = nw.col
+
+UNKNOWN = "Unknown"
+KINDS = ("time", "fixed_fee", "expense", "fees", "balance")
+_IDS = ("invoice_id", "client_id", "matter_id", "user_id")
+_FLAGS = ("is_billable", "is_untyped", "is_final", "is_priced", "is_mixed", "is_unspread", "is_cancelled")
+_TEXT, _DAY, _NUMBER = nw.String(), nw.Datetime("us"), nw.Float64()
+_TYPES: Mapping[str, Any] = {
+    "kind": _TEXT,
+    **dict.fromkeys((*_IDS, "matter_type"), _TEXT),
+    **dict.fromkeys(("date", "invoice_date", "due_date"), _DAY),
+    **dict.fromkeys(("state", "type"), _TEXT),
+    **dict.fromkeys(("hours", "value", "amount", "fees", "settled_fees", "open", "balance"), _NUMBER),
+    **dict.fromkeys(_FLAGS, nw.Boolean()),
+}
+_OF_INVOICE = (
+    *("invoice_state", "invoice_date", "due_date", "balance", "settled", "is_mixed", "hidden"),
+    *("per_value", "per_hour", "open_time", "open_fixed_fees", "open_expenses"),
+)
+_TEXTS = ("invoice_id", "client_id", "matter_id", "invoice_state")
+_UNKNOWN_NUMBER = float("nan")
+_ITEMS = {"fixed_fees": "fixed_fee", "expenses": "expense"}
+
+
+def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: Collection[str] = KINDS) -> Frame:
+    """
+    Return the rows; see the module's docstring.
+
+    An item that lacks a column of `own` has no value in it. With `only`, rows of other kinds are left out.
+    """
+    own = tuple(own)
+    billed = _billed(of, own, discounts)
+    joined = billed.select("invoice_id", *_OF_INVOICE, is_passed=nw.lit(1) == nw.lit(1))
+    # What no item has of a balance is known only with all items.
+    needed = KINDS if "balance" in only else only
+    parts = [_time(of, joined, own, discounts)] if "time_entries" in of and "time" in needed else []
+    parts += [_items(of, joined, name, own) for name, kind in _ITEMS.items() if name in of and kind in needed]
+    parts += [billed]
+    types = {**_types_of(parts, own), **_TYPES}
+    *items, rest = [_in_columns(each, types) for each in parts]
+    fees = [rest.filter((C("kind") == "fees") & C("is_final"))] if "fees" in only or not items else []
+    balances = [_balances(items, billed, types)] if "balance" in only else []
+    rows = nw.concat([*items, *fees, *balances]).with_columns(*(C(name).fill_null(False) for name in _FLAGS))
+    return _with_matter_type(rows, of)
+
+
+def _billed(of: Reader, own: tuple[str, ...], discounts: str) -> Frame:
+    """Return the invoices as rows of their net fees, which only those have whose fees are spread over no entry."""
+    there = of.columns("invoices")
+    known = [each for each in own if source_of(each, there) in there]
+    rows = of.fact(invoices, known, discounts=discounts)
+    rows = rows.with_columns(C(*_TEXTS).cast(nw.String), is_passed=nw.lit(1) == nw.lit(1))
+    rows = rows.with_columns(state=_state()).with_columns(is_final=C("state") == "final")
+    rows = rows.with_columns(kind=nw.when(C("is_spread")).then(nw.lit("")).otherwise(nw.lit("fees")))
+    rows = rows.rename({"fees": "all_fees", "net": "fees", "matter_id": "own_matter_id"})
+    number = dict.fromkeys(("hours", "value", "amount", "open"), nw.lit(0.0))
+    return rows.with_columns(**number, settled_fees=C("fees") * C("settled").fill_null(0.0))
+
+
+def _time(of: Reader, joined: Frame, own: tuple[str, ...], discounts: str) -> Frame:
+    dated = ("invoice_date",) if _has_dates(of, "invoice_date") else ()
+    needed = ("billing_type", "hours", "amount", "invoice_id")
+    rows = of.select("time_entries", needed, (*_IDS, "date", "matter_type", *dated, *own))
+    rows = rows.rename({"invoice_date": "named_date"}) if dated else rows
+    kind = C("billing_type")
+    billable, known = kind == "billable", kind.is_in(ENUMS["billing_type"]).fill_null(False)
+    rows = join_by_id(rows, joined, "invoice_id").with_columns(
+        kind=nw.lit("time"),
+        is_billable=billable,
+        is_untyped=~known,
+        type=nw.when(known).then(kind).otherwise(nw.lit("unknown")),
+        state=_state(),
+        is_priced=~C("amount").is_null() & (billable | ~known).fill_null(True),
+        value=nw.when(billable).then(value_of_entry()).otherwise(value_if(~known, "amount")).fill_null(_UNKNOWN_NUMBER),
+    )
+    # Fees are unknown because of missing hours only if they are spread by hours.
+    by_hours = value_if(C("per_hour") != 0, C("hours") * C("per_hour"))
+    by_value = value_if(C("per_value") != 0, C("value") * C("per_value"))
+    rows = rows.with_columns(share=value_if(billable, by_value + by_hours))
+    rows = rows.with_columns(
+        is_unspread=(C("is_mixed") & (C("hidden") > 0)).fill_null(False) & nw.lit(discounts == "items"),
+        open=(C("share") * C("open_time")).fill_null(0.0),
+    )
+    fees = nw.when(C("is_unspread") & billable).then(nw.lit(_UNKNOWN_NUMBER)).otherwise(C("share"))
+    rows = rows.with_columns(is_final=C("state") == "final", amount=nw.lit(0.0))
+    rows = rows.with_columns(fees=value_if(C("is_final"), fees))
+    day = {"invoice_date": nw.coalesce("invoice_date", "named_date")} if dated else {}
+    return rows.with_columns(settled_fees=C("fees") * C("settled").fill_null(0.0), **day)
+
+
+def _has_dates(of: Reader, column: str) -> bool:
+    """Tell whether entries have a column of dates that is not needed: in a file read by hand, it can be text."""
+    dtype = of["time_entries"].collect_schema().get(column)
+    return dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
+
+
+def _items(of: Reader, joined: Frame, name: str, own: tuple[str, ...]) -> Frame:
+    rows = of.select(name, ("invoice_id", "amount"), (*_IDS, "date", "matter_type", *own))
+    rows = join_by_id(rows, joined, "invoice_id").with_columns(kind=nw.lit(_ITEMS[name]), state=_state())
+    number = dict.fromkeys(("hours", "value", "fees", "settled_fees"), nw.lit(0.0))
+    return rows.with_columns(
+        is_final=C("state") == "final", open=C("amount") * C(f"open_{name}").fill_null(0.0), **number
+    )
+
+
+def _state() -> nw.Expr:
+    """Return the billing state of an item or an invoice; `is_passed` is missing if its invoice was not passed."""
+    invoice = C("invoice_state")
+    not_known = nw.when(C("is_passed")).then(nw.lit("unknown")).otherwise(nw.lit("lost"))
+    not_final = nw.when(invoice.is_in(ENUMS["invoice_state"])).then(nw.lit("prebill")).otherwise(not_known)
+    state = nw.when(invoice == "final").then(nw.lit("final")).otherwise(not_final)
+    return nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(state)
+
+
+def _balances(items: Sequence[Frame], billed: Frame, types: Mapping[str, Any]) -> Frame:
+    """Return the parts of balances that no item has; those of an invoice without items are on its own matter."""
+    rows = billed.with_columns(kind=nw.lit("balance"), fees=nw.lit(0.0), settled_fees=nw.lit(0.0))
+    if items:
+        given = nw.concat([each.select("invoice_id", given=C("open")) for each in items])
+        given = sum_by(given.filter(~C("invoice_id").is_null()), ["invoice_id"], ["given"])
+        rows = join_by_id(rows, given, "invoice_id")
+    else:
+        rows = rows.with_columns(given=null_column(_NUMBER))
+    rows = rows.with_columns(
+        open=C("balance") - C("given").fill_null(0.0),
+        matter_id=nw.when(C("given").is_null()).then(C("own_matter_id")),
+    )
+    explained = (C("open") / C("balance")).abs() <= RESIDUE
+    return _in_columns(rows.filter((C("balance") != 0) & ~explained), types)
+
+
+def _in_columns(rows: Frame, types: Mapping[str, Any]) -> Frame:
+    """Select the columns of the fact in order; what the rows lack is missing."""
+    there = rows.collect_schema()
+    columns = columns_or_null(rows, types, types)
+    return rows.select(
+        *(
+            each.cast(types[name]) if there.get(name, types[name]) != types[name] else each
+            for name, each in zip(types, columns, strict=True)
+        )
+    )
+
+
+def _types_of(parts: Sequence[Frame], own: Iterable[str]) -> dict[str, Any]:
+    schemas = [each.collect_schema() for each in parts]
+    return {name: next((each[name] for each in schemas if name in each), _TEXT) for name in own}
+
+
+def _with_matter_type(rows: Frame, of: Reader) -> Frame:
+    own = ["matter_type"]
+    if {"matter_id", "matter_type"} <= of.columns("matters"):
+        types = of.select("matters", ("matter_id", "matter_type")).rename({"matter_type": "of_matter"})
+        rows, own = join_by_id(rows, types, "matter_id"), ["matter_type", "of_matter"]
+    known = rows.with_columns(matter_type=nw.coalesce(*own).fill_null(UNKNOWN))
+    return known.drop("of_matter") if len(own) > 1 else known
+
+
+# Expressions over the rows
+
+
+def is_of_types(types: Collection[str] | None, left_out: Collection[str]) -> nw.Expr:
+    """Return whether a row's type of matter is among `types`, or by default, is not left out."""
+    if types is None:
+        return ~C("matter_type").is_in(list(left_out))
+    declared = C("matter_type").is_in(ENUMS["matter_type"])
+    return nw.when(declared).then(C("matter_type").cast(nw.String)).otherwise(nw.lit(UNKNOWN)).is_in(sorted(types))
+
+
+def is_fee() -> nw.Expr:
+    """Return whether a row is of the fees of final invoices: of billable time, of a fixed fee, or of no item."""
+    return C("is_final") & (C("is_billable") | (C("kind") == "fees") | (C("kind") == "fixed_fee"))
+
+
+def due() -> nw.Expr:
+    """Return the day on which the invoice is due: by default, its date."""
+    return nw.coalesce("due_date", "invoice_date")

@@ -1,0 +1,386 @@
+"""Add up rows by the keys that `by=` names, and label and sort the groups.
+
+An analysis finds its keys once, takes the rows of a fact with the columns that the keys need, and adds them up:
+
+    keys = Keys.of(call, by)
+    rows = call.fact(work, keys.own).filter(…)
+    totals = keys.sum(rows, [Sum("hours", C("hours"))], date="date")
+    return keys.finish(totals, ANALYSIS.measure_names)
+
+`sum` adds up by the few columns that the keys are derived from, such as `matter_id`: to join every time entry with its
+matter would take ten times as long. `finish` joins matters, users and clients to these sums, splits them among
+originators, adds them up by the keys, and labels and sorts the groups. People and matters are grouped by id, so that
+two clients with the same name stay two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes._names import join_names
+from billframes.analysis.data.call import Call
+from billframes.analysis.declare.columns import ITEMS, Frame, column_names
+from billframes.analysis.facts.labels import labels
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id
+from billframes.analysis.frames.expressions import RESIDUE, map_values, null_column, value_if
+from billframes.analysis.frames.native import nan_to_null
+from billframes.analysis.frames.repeated_ids import count_many_missing
+from billframes.analysis.keys.originators import shares_of_originators
+from billframes.analysis.model.formulas import with_formulas
+from billframes.analysis.model.key_columns import key_columns, label_of_key, own_labels, period_name, period_number
+from billframes.analysis.model.keys import ITEM_IDS, JOINED, UNASSIGNED, UNKNOWN, By, Key, Sources, find_keys
+from billframes.analysis.rules.invoices import DETAILS_NOT_IN_ALL
+from billframes.analysis.rules.people import UNMATCHED
+from billframes.periods import CALENDAR_YEAR
+
+C = nw.col
+
+_A_CENT = 0.005
+_LEFT_OUT, _ROWS = "_left_out", "_rows"
+_KINDS = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed_fee", "invoices": "fees"}
+_WORDS = {
+    "time_entries": "time",
+    "expenses": "expenses",
+    "fixed_fees": "fixed fees",
+    "invoices": "fees of invoices without time (such as credit notes)",
+}
+_LABELS = {f"{each}_name": each for each in ("client", "matter", "user")}
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A column that is the sum of `of` over the rows in which `when` holds; it is missing if one of these is NaN."""
+
+    name: str
+    of: str | nw.Expr
+    when: nw.Expr | None = None
+
+    @property
+    def value(self) -> nw.Expr:
+        """The value of each row, and 0 in rows that don't count."""
+        if self.when is None:
+            return C(self.of) if isinstance(self.of, str) else self.of
+        return value_if(self.when, self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """
+    Rows added up by the columns that the keys are derived from, in memory.
+
+    `left_out` is the number of rows that count in no group.
+    """
+
+    rows: Frame
+    sums: tuple[str, ...]
+    least: tuple[str, ...] = ()
+    greatest: tuple[str, ...] = ()
+    left_out: float = 0.0
+
+    def total(self, name: str) -> float:
+        """Return the sum of a column over all rows; 0 if there are none."""
+        rows: Any = self.rows
+        return float(rows.get_column(name).sum() or 0.0) if len(rows) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a call; the module's docstring shows their use."""
+
+    keys: tuple[Key, ...]
+    sources: Sources
+    call: Call
+
+    @classmethod
+    def of(cls, call: Call, by: By, rows: Iterable[str] = ("time_entries",), *, columns: Iterable[str] = ()) -> Keys:
+        """
+        Find the keys that `by` names.
+
+        Parameters
+        ----------
+        call : Call
+            `matters`, `users` and `clients` are joined if they are among its frames.
+        by : str or sequence of str, optional
+        rows : iterable of str
+            The frames whose columns can be keys.
+        columns : iterable of str
+            More columns that the rows have.
+
+        Raises
+        ------
+        ParameterError
+            A name is neither a short name nor a column.
+        MissingColumnError
+            A short name needs a column or a frame that was not passed.
+        """
+        there = frozenset(columns).union(*(call.columns(name) for name in rows))
+        kinds = {name: call.columns(name) for name in (*ITEMS, "invoices") if name in call} if rows else {}
+        of_lists = {name: call.columns(f"{name}s") for name in JOINED}
+        sources = Sources(there, call, of_lists, call.settings, kinds)
+        return cls(tuple(map(_of_fact, find_keys(by, sources))), sources, call)
+
+    @property
+    def base(self) -> list[str]:
+        """The columns from which the keys are derived; labels and numbers of periods are found later."""
+        return list(dict.fromkeys(column for key in self.keys for column in key.base if column not in _LABELS))
+
+    @property
+    def own(self) -> list[str]:
+        """The columns of the frames that the rows need besides those that every fact has."""
+        return [name for name in self.base if not name.startswith("_") and name not in (*ITEM_IDS, "matter_type")]
+
+    @property
+    def columns(self) -> list[str]:
+        """The key columns of the result: ids with their labels, and single values."""
+        return [column for key in self.keys for column in key.columns]
+
+    @property
+    def order(self) -> list[str]:
+        """The columns by which the result is sorted: each label, then its id."""
+        return [column for key in self.keys for column in reversed(key.columns)]
+
+    @property
+    def times(self) -> list[str]:
+        """The keys that are periods."""
+        return [key.time for key in self.keys if key.time]
+
+    @property
+    def capacity_known(self) -> bool:
+        """Whether the available hours of each group are known: all keys depend only on the person and the date."""
+        return all(key.capacity_known for key in self.keys)
+
+    def require_ids(self, *frames: str) -> None:
+        """Refuse frames of items that lack the ids of clients, matters or users that the keys need."""
+        for name in frames:
+            if name in self.call:
+                self.call.require(name, *(each for each in self.base if each in ITEM_IDS))
+
+    def sum(
+        self,
+        rows: Frame,
+        sums: Sequence[Sum],
+        *,
+        date: str = "",
+        least: Sequence[str] = (),
+        greatest: Sequence[str] = (),
+        more: Sequence[str] = (),
+        left_out: nw.Expr | None = None,
+    ) -> Totals:
+        """
+        Add up rows by the columns that the keys are derived from.
+
+        Parameters
+        ----------
+        rows : Frame
+            Rows of a fact with the columns of `own`.
+        sums : sequence of Sum
+        date : str
+            The column of dates by which periods are keys.
+        least, greatest : sequence of str
+            The columns, such as dates, of which each group has the smallest or the largest value.
+        more : sequence of str
+            More columns by which rows stay apart.
+        left_out : Expr, optional
+            Whether a row is only counted, and in no group.
+        """
+        fiscal = self.sources.settings.fiscal_year or CALENDAR_YEAR
+        periods = {f"_{time}": period_number(time, C(date), fiscal) for time in self.times}
+        base = list(dict.fromkeys((*self.base, *more)))
+        values = {each.name: each.value for each in sums}
+        apart = {} if left_out is None else {_LEFT_OUT: left_out}
+        rows = rows.with_columns(**periods, **apart) if periods or apart else rows
+        base += apart
+        # The keys come first, because a sum can have the name of a key's column.
+        named = [each.alias(name) for name, each in values.items()]
+        rows = rows.select(*base, *least, *greatest, *named, **({_ROWS: nw.lit(1.0)} if apart else {}))
+        totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
+        totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
+        added = _as_text(collect(rows.group_by(*base).agg(*totals) if base else rows.select(*totals)))
+        count = 0.0
+        if apart:
+            count = collect_counts((added.filter(C(_LEFT_OUT)), {"rows": C(_ROWS).sum()}))["rows"]
+            added = added.filter(~C(_LEFT_OUT)).drop(_LEFT_OUT, _ROWS)
+            added = added if self.base or more else added.select(*[C(name).sum() for name in values])
+        return Totals(added, tuple(values), tuple(least), tuple(greatest), count)
+
+    def finish(self, totals: Totals, columns: Sequence[str], **others: nw.Expr) -> Frame:
+        """
+        Add up by the keys, and add, label, sort and order the columns.
+
+        Parameters
+        ----------
+        totals : Totals
+        columns : sequence of str
+            The columns of the analysis in order. A column that can't be calculated from the sums is left out.
+        **others
+            Columns that are calculated from the sums.
+        """
+        rows = self.by_key(totals)
+        rows = with_formulas(rows.with_columns(**others) if others else rows, columns)
+        there = set(column_names(rows))
+        return self.labelled(rows, [name for name in columns if name in there])
+
+    def with_shares(self, rows: Frame, amount: str, columns: Sequence[str]) -> Frame:
+        """
+        Sort finished rows from large to small, add the shares of an amount, and select the `columns` in order.
+
+        Rows of a lazy engine are in memory by now.
+        """
+        found: Any = nan_to_null(rows)
+        # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
+        order = ["_size", *self.order]
+        found = found.with_columns(_size=C(amount).round(6)).sort(
+            *order, descending=[name == "_size" for name in order], nulls_last=True
+        )
+        known = found[amount].null_count() == 0
+        whole = float(found[amount].sum() or 0.0) if known else 0.0
+        share = C(amount) / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
+        shared: Frame = found.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
+        return shared.select(*self.columns, *columns)
+
+    def note_details(self, rows: Frame, amounts: Mapping[str, str]) -> None:
+        """
+        Note keys that only some of the frames have, such as a client's custom field joined to the time entries only.
+
+        Parameters
+        ----------
+        rows : Frame
+            The rows of `work` that count.
+        amounts : mapping of str to str
+            The frames whose rows can lack a key, each with the column of its amounts.
+        """
+        details = {each: frame for key in self.keys for each, frame in key.details.items()}
+        for column, supplier in details.items():
+            if column == "matter_type" and column in self.call.columns("matters"):
+                continue
+            lacking = [name for name in self.sources.kinds_without(column) if name in amounts]
+            id_ = f"{supplier.removesuffix('s')}_id"
+            of_kind = {name: (C("kind") == _KINDS[name]) & ~C(id_).is_null() for name in lacking}
+            sums = collect_counts((rows, {name: value_if(each, amounts[name]).sum() for name, each in of_kind.items()}))
+            parts = [f"{_WORDS[name]} of {sums[name]:,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
+            if parts:
+                frames = join_names([f"`{each}`" for each in lacking])
+                words = {"column": f"`{column}`", "frames": frames, "supplier": supplier, "parts": join_names(parts)}
+                total = sum(abs(sums[name]) for name in lacking)
+                self.call.notes.add(DETAILS_NOT_IN_ALL, total, about=column, **words)
+
+    def by_key(self, totals: Totals) -> Frame:
+        """Join the frames that the keys need, and add up by the keys."""
+        others = (*totals.least, *totals.greatest)
+        rows = self._with_keys(totals.rows, totals.sums, others)
+        return self._added_up(rows, totals.sums, totals.least, totals.greatest)
+
+    def labelled(self, rows: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
+        """
+        Label and sort the rows, and order the columns.
+
+        Months and quarters become text, unless `named`: in results of other analyses they are text already.
+        """
+        texts = [label_of_key(key) for key in self.keys if len(key.columns) > 1]
+        rows = rows.with_columns(*texts) if texts else rows
+        rows = rows.sort(*self.order, nulls_last=True) if self.keys else rows
+        names = [] if named else [period_name(time).alias(time) for time in self.times]
+        rows = rows.with_columns(*names) if names else rows
+        return with_formulas(rows, columns).select(*self.columns, *columns)
+
+    def combine(self, parts: Sequence[Frame], sums: Sequence[str], greatest: Sequence[str] = ()) -> Frame:
+        """
+        Add up results of other analyses by the keys, in memory.
+
+        Sums that a part does not have are 0, and its `greatest` are missing; a missing sum makes the sum missing.
+        """
+        rows = []
+        for part in map(collect, parts):
+            there = column_names(part)
+            texts = [expr for key in self.keys for expr in own_labels(key)]
+            known = [C(name).fill_null(float("nan")) if name in there else nw.lit(0.0).alias(name) for name in sums]
+            days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in greatest]
+            rows.append(part.select(*texts, *known, *days).select(*self.columns, *sums, *greatest))
+        return self._added_up(concat_keys(rows, self.columns), sums, (), greatest)
+
+    def _with_keys(self, rows: Frame, sums: Sequence[str], others: Sequence[str]) -> Frame:
+        """Join the frames that the keys need, and select the key columns, the sums and the other columns."""
+        for name in JOINED:
+            columns = {alias: column for key in self.keys for alias, column in key.joined.get(name, {}).items()}
+            only = [key for key in self.keys if key.only_from == name]
+            rows = self._join(rows, name, columns | ({"_found": f"{name}_id"} if only else {}))
+            if only:
+                self._note_unmatched(rows, name, only[0])
+                rows = rows.drop("_found")
+        for label in dict.fromkeys(each for key in self.keys for each in key.base if each in _LABELS):
+            kind = _LABELS[label]
+            rows = join_by_id(rows, _as_text(collect(self.call.fact(labels, kind=kind))), f"{kind}_id")
+        if "user_id" in self.base:
+            rows = rows.with_columns(_set_role=map_values("user_id", self.sources.settings.roles, None, nw.String))
+        if any(key.by_originator for key in self.keys):
+            rows = self._among_originators(rows, sums)
+        types = rows.collect_schema()
+        rows = rows.select(*[expr for key in self.keys for expr in key_columns(key, types)], *sums, *others)
+        schema = rows.collect_schema()
+        texts = [key for key in self.keys if len(key.columns) == 1 and schema[key.columns[0]] == nw.String]
+        return rows.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else rows
+
+    def _join(self, rows: Frame, name: str, columns: Mapping[str, str]) -> Frame:
+        """Join columns of matters, users or clients under temporary names."""
+        if not columns:
+            return rows
+        id_ = f"{name}_id"
+        other = self.call.select(f"{name}s", (id_, *columns.values()))
+        return join_by_id(rows, other.select(id_, **{alias: C(column) for alias, column in columns.items()}), id_)
+
+    def _among_originators(self, rows: Frame, sums: Sequence[str]) -> Frame:
+        ids = self.call.select("matters", ("matter_id",)).select("matter_id", _found=C("matter_id"))
+        found = join_by_id(rows.select("matter_id"), ids, "matter_id")
+        self._note_unmatched(found, "matter", next(key for key in self.keys if key.by_originator))
+        # A matter has several originators, and `join_by_id` needs one row per id.
+        rows = rows.join(shares_of_originators(rows, self.call), on="matter_id", how="left")
+        return rows.with_columns(*[C(name) * C("_share").fill_null(1.0) for name in sums])
+
+    def _note_unmatched(self, rows: Frame, name: str, key: Key) -> None:
+        """Note that many of the rows' matters, users or clients are not in the frame of a key (`_found`)."""
+        ids = rows.select(_id=C(f"{name}_id"), _found=C("_found")).filter(~C("_id").is_null()).unique()
+        if many := count_many_missing(ids):
+            words = {"key": key.columns[-1], "all": many[1], "kind": name, "row": key.missing}
+            self.call.notes.add(UNMATCHED, many[0], f"{name}s", about=name, **words)
+
+    def _added_up(self, rows: Frame, sums: Sequence[str], least: Sequence[str], greatest: Sequence[str]) -> Frame:
+        """Add up by ids and values; if an id has several names, its label is the last in the alphabet."""
+        names = [column for key in self.keys for column in key.columns[1:]]
+        by = [key.columns[0] for key in self.keys]
+        totals = [C(name).sum() for name in sums] + [C(name).min() for name in least]
+        totals += [C(name).max() for name in (*names, *greatest)]
+        return rows.group_by(*by).agg(*totals) if by else rows.select(*totals)
+
+
+def _of_fact(key: Key) -> Key:
+    """Return a key as the rows of facts have it: with the matter's type as a column of their own."""
+    if key.columns == ("matter_type",):
+        return Key(key.columns, ("matter_type",), (("matter_type",),), missing=UNKNOWN)
+    return key
+
+
+def _as_text(rows: Frame) -> Frame:
+    coded = [name for name, dtype in rows.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
+    return rows.with_columns(C(*coded).cast(nw.String)) if coded else rows
+
+
+def concat_keys(parts: Sequence[Frame], names: Sequence[str]) -> Frame:
+    """Concatenate frames; columns of keys are cast to the types of the first frame."""
+    types = parts[0].collect_schema()
+    return nw.concat([parts[0], *(_with_types(part, {name: types[name] for name in names}) for part in parts[1:])])
+
+
+def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
+    there = part.collect_schema()
+    casts = [_cast(name, there[name], dtype) for name, dtype in types.items() if there[name] != dtype]
+    return part.with_columns(*casts) if casts else part
+
+
+def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
+    """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
+    is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
+    return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)

@@ -1,0 +1,125 @@
+"""Notes of fees: values that are hidden, invoices that were not passed, and fees that can be spread over no entry."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+
+import narwhals.stable.v2 as nw
+
+from billframes._names import join_names
+from billframes.analysis.data.call import Call
+from billframes.analysis.declare.columns import ENUMS
+from billframes.analysis.facts.work import UNKNOWN, work
+from billframes.analysis.frames.engine import collect_counts
+from billframes.analysis.frames.expressions import count_if, is_in_period
+from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
+from billframes.analysis.rules.cancelled_work import note_cancelled
+from billframes.analysis.rules.invoices import (
+    ABSENT_FROM_INVOICES,
+    HIDDEN_BESIDE_FEES,
+    NO_DUE_DATE_OF_WORK,
+    UNKNOWN_INVOICE,
+)
+from billframes.analysis.rules.people import UNKNOWN_TYPE
+from billframes.periods import Period
+
+C = nw.col
+
+MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
+_ONE = nw.lit(1.0)
+_A_CENT = 0.005
+
+
+FEES = (Sum("billed_amount", "fees"), Sum("fixed_fee_amount", "amount"))
+"""The sums of the fees of matters of every type."""
+
+
+def fee_marks() -> list[Sum]:
+    """Return the counts that every analysis of fees notes: values that are hidden, and work that is cancelled."""
+    cancelled = (C("kind") == "fees") & C("is_cancelled") & ~(C("fees").abs() < _A_CENT)
+    return [
+        Sum("_hidden", _ONE, C("value").is_nan()),
+        Sum("_cancelled", _ONE, cancelled),
+        Sum("_cancelled_fees", "fees", cancelled),
+    ]
+
+
+def lost_in(call: Call, period: Period) -> nw.Expr | None:
+    """
+    Return whether an entry is on an invoice that was not passed, and that may be of a period by its date.
+
+    It is None if no entry is, which is known of frames that are kept.
+    """
+    lost = (C("state") == "lost") & C("is_billable")
+    if call.data.is_kept:
+        key, counts = ("lost entries", call.frames_key), {"rows": count_if(lost)}
+        if not call.data.once(key, lambda: collect_counts((call.fact(work), counts))["rows"]):
+            return None
+    return lost & (C("invoice_date").is_null() | is_in_period("invoice_date", period).fill_null(False))
+
+
+def with_lost(rows: nw.Expr, lost: nw.Expr | None) -> nw.Expr:
+    """Return whether a row counts, or is counted as lost."""
+    return rows if lost is None else rows.fill_null(False) | lost
+
+
+def note_fees(call: Call, keys: Keys, totals: Totals) -> None:
+    """Note what concerns the fees of all types of matter; see `note_spread_fees`."""
+    so = "the fees of their invoices are allocated by hours, and the value of the time is missing"
+    call.notes.add(HIDDEN_RATES, totals.total("_hidden"), which="", consequence=so)
+    note_spread_fees(call, keys, totals)
+
+
+def typed_marks(call: Call, day: dt.date | None) -> list[Sum]:
+    """Return the counts that realization notes."""
+    final = C("is_final") & C("is_billable")
+    known = C("matter_type").is_in(ENUMS["matter_type"])
+    unknown = C("is_billable") & ((C("state") == "unknown") | (C("state") == "lost"))
+    marks = [
+        *fee_marks(),
+        Sum("_unknown", _ONE, unknown),
+        Sum("_unknown_type", _ONE, ~known & (C("kind") == "time")),
+        Sum("_unspread", _ONE, final & C("is_unspread")),
+    ]
+    if day is not None:
+        marks.append(Sum("_undated", _ONE, final & C("due_date").is_null()))
+    if call.settings.standard_rates:
+        priced = ~C("value").is_nan() & (C("value") != 0)
+        marks += [Sum("_priced", "value", priced), Sum("_priced_hours", "hours", priced)]
+    return marks
+
+
+def note_typed_fees(call: Call, totals: Totals, types: Collection[str] | None) -> None:
+    """Note the counts of `typed_marks`."""
+    notes = call.notes
+    if rates := call.settings.standard_rates:
+        note_high_rates(notes, "standard", rates, totals.total("_priced"), totals.total("_priced_hours"))
+    _note_unknown_invoices(call, totals.total("_unknown"), "counted in `unknown_amount`")
+    so = "the value of time and realization are missing in the rows in which they count"
+    notes.add(HIDDEN_RATES, totals.total("_hidden"), which="", consequence=so)
+    if types is None or not {*types} >= {*MATTER_TYPES}:
+        words = {"one": "time entry", "several": "time entries"}
+        words["counted"] = "counted" if types is None or UNKNOWN in types else "left out"
+        notes.add(UNKNOWN_TYPE, totals.total("_unknown_type"), **words)
+    if "_undated" in totals.sums and not call.unknown_values("invoices", "due_date"):
+        notes.add(NO_DUE_DATE_OF_WORK, totals.total("_undated"))
+    notes.add(HIDDEN_BESIDE_FEES, totals.total("_unspread"))
+
+
+def note_spread_fees(call: Call, keys: Keys, totals: Totals) -> None:
+    """Note items that were not passed, entries on invoices that were not, and invoices of cancelled work."""
+    absent = [f"`{name}`" for name in ("expenses", "fixed_fees") if name not in call]
+    arguments = join_names([f"{each}=" for each in absent])
+    call.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
+    _note_unknown_invoices(call, totals.left_out, "left out")
+    counts = {"cancelled": totals.total("_cancelled"), "cancelled_fees": totals.total("_cancelled_fees")}
+    note_cancelled(call.notes, counts, keys.base)
+
+
+def _note_unknown_invoices(call: Call, count: float, consequence: str) -> None:
+    entries = f"{round(count):,} billable time {'entry' if count == 1 else 'entries'}"
+    states = ", or whose state is unknown" if call.unknown_values("invoices", "invoice_state") else ""
+    about = {"items": entries, "reasons": states, "consequence": consequence}
+    call.notes.add(UNKNOWN_INVOICE, count, **about)
