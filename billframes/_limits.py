@@ -68,7 +68,7 @@ def checked_number(value: Any) -> float:
     ValueError: 10000000000000000000… is larger than 100,000,000,000
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ValueError(f"{value!s:.60} is not a number")
+        raise ValueError(f"{value!r:.60} is not a number")
     if not abs(value) <= _LARGEST:
         shown = str(value)
         raise ValueError(f"{shown:.20}{'…' * (len(shown) > 20)} is larger than {_LARGEST:,}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import ssl
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -78,7 +79,7 @@ class Option:
             and (self.above is None or value > self.above)
             and (self.least is None or value >= self.least)
             and (self.most is None or value <= self.most)
-            and (not whole or value % 1 == 0)
+            and (value % 1 == 0 if whole else not isinstance(value, int) or value <= sys.float_info.max)
         )
         if not fits:
             kind = "a whole number" if whole else "a number"

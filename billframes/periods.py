@@ -261,7 +261,7 @@ def _calendar(text: str) -> Period | None:
         if not (name or month):
             return CALENDAR_YEAR.period(year)
         return _month(dt.date(year, _NUMBERS[name[:3]] if name else int(month or 1), 1))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

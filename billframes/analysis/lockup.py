@@ -85,7 +85,7 @@ def _in_days(amounts: pd.DataFrame, days: float) -> pd.DataFrame:
 def _number(value: float | None, name: str) -> float:
     try:
         return math.nan if value is None else float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(
             f"{name} is {type_in_words(value)}, not a number; from a frame with one row, pass a value such as "
             "frame['total'].iloc[0]."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from billframes._export import check_output, to_csv, to_excel, write
 from billframes._format import enum_label, format_number
+from billframes._limits import checked_number
 from billframes._messages import say, say_error
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.tie_out_frame import add_up_reasons
@@ -54,7 +55,7 @@ def amount(text: str) -> float:
     try:
         return cents(text, "point") / 100
     except ValueError:
-        return float(text)
+        return checked_number(float(text))
 
 
 def run(args: argparse.Namespace) -> int:

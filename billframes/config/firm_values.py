@@ -9,6 +9,7 @@ import zoneinfo
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from billframes._limits import checked_number
 from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
@@ -59,10 +60,11 @@ def _working_days(value: Any, key: str) -> tuple[str, ...]:
 
 
 def read_number(value: Any, key: str) -> float:
-    """Return a finite number as a float."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ParameterError(f"{key}={value!r} is not a number; write a number such as 7.5.")
-    return float(value)
+    """Return a number as a float, if it is not larger than any amount."""
+    try:
+        return checked_number(value)
+    except ValueError as error:
+        raise ParameterError(f"{key}={error}; write a number such as 7.5.") from None
 
 
 def _not_negative(value: Any, key: str) -> float:

@@ -15,8 +15,10 @@ soon as they are read. Additions don't change the rest of the file, and afterwar
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -65,7 +67,11 @@ class Limits:
         """Read the limits in a profile's settings; raise `ConfigError` if one is not a number above 0."""
         given = {name: value for name, value in options.items() if name in LIMITS}
         for name, value in given.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not (0 < value <= sys.float_info.max or value == math.inf)
+            ):
                 raise ConfigError(f"{name}={value!r} in the profile is out of range; it takes a number above 0.")
         return cls(**given)
 

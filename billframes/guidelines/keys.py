@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from billframes._limits import checked_number
 from billframes._names import closest
 from billframes._suggestions import check_keys
 from billframes.errors import ConfigError
@@ -17,9 +18,13 @@ Reader = Callable[[Any], Any]
 
 def number(value: Any) -> float:
     """Read hours or an amount."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+    try:
+        found = checked_number(value)
+    except ValueError as error:
+        raise ValueError(f"it takes a number of 0 or more, and {error}") from None
+    if found < 0:
         raise ValueError("it takes a number of 0 or more")
-    return float(value)
+    return found
 
 
 def share(value: Any) -> float:
@@ -42,7 +47,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-whole = _reader("a whole number of 0 or more", lambda each: type(each) is int and each >= 0)
+whole = _reader("a whole number from 0 to 100,000", lambda each: type(each) is int and 0 <= each <= 100_000)
 flag = _reader("true or false", lambda each: isinstance(each, bool))
 text = _reader("a text in quotes", _is_text)
 texts = _reader(

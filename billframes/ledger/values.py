@@ -88,6 +88,8 @@ def cents(value: Any, style: str) -> int:
             raise ValueError(f"{value:.60} is not an amount")
         checked_number(found / 100)
         return found
+    if not isinstance(value, int | float):
+        raise ValueError(f"{value!s:.100} is not an amount")
     number = checked_number(value)
     whole = round(number * 100)
     # A large number has fewer decimals than a small one.

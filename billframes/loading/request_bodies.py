@@ -165,7 +165,7 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
     check, expected = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
     try:
         return CustomFieldValueUpdate(id=field.id, value=check(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{as_given(f'custom_fields[{name!r}]', value)} is not {expected}.") from None
 
 
@@ -191,7 +191,7 @@ def _value(name: str, field: Field, value: Any) -> Any:
     check, expected = _CHECKS[kind]
     try:
         return check(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{as_given(name, value)} is not {expected}.") from None
 
 

@@ -26,6 +26,7 @@ from billframes.mirror.storage import Storage
 
 # Increased when the tables change in such a way that an older billframes would misread them.
 FORMAT = 1
+_LAST = dt.datetime.max.replace(tzinfo=dt.UTC) - dt.timedelta(microseconds=1)
 NAME = "versions"
 """The table of versions."""
 _SCHEMA = pa.schema(
@@ -183,9 +184,9 @@ def _end_of(which: str | dt.date) -> dt.datetime | None:
     except ValueError:
         return None
     if not isinstance(which, dt.datetime):
-        return dt.datetime(which.year, which.month, which.day, tzinfo=dt.UTC) + dt.timedelta(days=1)
+        which = dt.datetime.combine(which, dt.time.max, dt.UTC)
     utc = which if which.tzinfo else which.replace(tzinfo=dt.UTC)
-    return utc + dt.timedelta(microseconds=1)
+    return min(utc, _LAST) + dt.timedelta(microseconds=1)
 
 
 def check_tag(name: Any) -> None:

@@ -181,7 +181,7 @@ def _near(tolerance: float) -> Callable[[Any, Any], bool]:
 def _number(value: Any) -> float | None:
     try:
         return None if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -44,7 +44,7 @@ def http_date(text: str | None) -> dt.datetime | None:
     """Parse the date in a header; None if it is missing or can't be parsed. A date without a time zone is in UTC."""
     try:
         date = parsedate_to_datetime(text) if text else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return date.replace(tzinfo=dt.UTC) if date is not None and date.tzinfo is None else date
 

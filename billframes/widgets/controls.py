@@ -7,7 +7,6 @@ The panel shows chosen values as buttons above the controls.
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import Any
 import ipywidgets as w
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 
+from billframes._limits import checked_number
 from billframes.periods import FixedCalendar, parse_period
 from billframes.widgets.describe import describe_range
 from billframes.widgets.filter_fields import FilterField
@@ -275,9 +275,6 @@ def _number(text: str) -> float | None:
         return None
     try:
         # A decimal comma must not be read as a thousands separator.
-        number = float(plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain)
+        return checked_number(float(plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain))
     except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"“{text}” is not a number, such as 1250.5 or 1,250.5.")
-    return number
+        raise ValueError(f"“{text}” is not a number, such as 1250.5 or 1,250.5.") from None

@@ -8,11 +8,11 @@ not filtered, so an empty list or a range without ends is not stored.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from billframes._limits import checked_number
 from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FixedCalendar, resolve
@@ -136,9 +136,10 @@ def _span_of(value: Any, column: str) -> Mapping[str, Any]:
 def _number(value: Any, column: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ParameterError(f"state[{column!r}]: {value!r} is not a number.")
-    return float(value)
+    try:
+        return checked_number(value)
+    except ValueError as error:
+        raise ParameterError(f"state[{column!r}]: {error}.") from None
 
 
 _READERS = {"choice": _read_choice, "numbers": _read_numbers}

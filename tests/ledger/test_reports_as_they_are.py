@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+import zipfile
 from pathlib import Path
 
 import openpyxl
@@ -557,3 +558,27 @@ def test_the_period_of_a_report(period):
 )
 def test_the_day_of_a_report(day):
     assert about(OPEN.replace("As of Oct 31, 2026", day))["as_of"] == "2026-10-31"
+
+
+@pytest.mark.parametrize("amount", [1e12, 1e300, -(10**15), 10**400])
+def test_an_amount_larger_than_any_is_named_with_its_row(amount):
+    rows = [line.split("\t") for line in one_invoice().splitlines()]
+    for place in (-1, -3):
+        rows[place][-1] = amount
+        # openpyxl refuses to write a whole number of 400 digits; a program that writes XML does not.
+        content = workbook(rows) if amount != 10**400 else raw_workbook(workbook, rows, amount)
+        with pytest.raises(LedgerError, match=r"row [79] has .*is larger than 100,000,000,000"):
+            read(content)
+        rows[place][-1] = "1400.00"
+    with pytest.raises(LedgerError, match="row 7 has an amount .* is larger than 100,000,000,000"):
+        read(one_invoice(amount="999,999,999,999.00"))
+
+
+def raw_workbook(write, rows, amount):
+    """Write a workbook with a number in place of another one."""
+    found = io.BytesIO()
+    content = write([[7777 if cell == amount else cell for cell in row] for row in rows])
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(found, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"7777", str(amount).encode()))
+    return found.getvalue()

@@ -7,12 +7,12 @@ settled less what we have.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from billframes._limits import checked_number
 from billframes.analysis.model.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.errors import ParameterError
 from billframes.periods import Period
@@ -212,8 +212,10 @@ def group_unapplied(rows: Sequence[TieOutRow], names: ClientNames) -> None:
 
 def add_control(rows: list[TieOutRow], control: float) -> None:
     """Add the row of what the general ledger has beside the customers' accounts."""
-    if isinstance(control, bool) or not isinstance(control, int | float) or not math.isfinite(control):
-        raise ParameterError(f"control={control!r} is not an amount such as 8605.49.")
+    try:
+        checked_number(control)
+    except ValueError:
+        raise ParameterError(f"control={control!r:.40} is not an amount such as 8605.49.") from None
     gap = (_cents(control) or 0) - sum(row.ledger_balance for row in rows)
     if gap:
         rows.append(TieOutRow("not_in_any_customer", ledger_balance=gap, billed=-gap))
