@@ -1,4 +1,4 @@
-"""What a book and a call keep of their frames: converted once, never changed by a user's writes, safe in threads and forks."""
+"""What is kept of frames: facts made once, which no write of a user changes, safe in threads and forked children."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def test_pickled_data_have_the_frames_and_not_the_facts(frames):
     data = Data(None, **frames)
     Reader(data).fact(work)
     again = pickle.loads(pickle.dumps(data))
-    assert not again._kept.facts and list(again.natives) == list(data.natives)
+    assert not again._kept.facts
+    assert list(again.natives) == list(data.natives)
     assert_frame_equal(again.natives["expenses"], frames["expenses"])
 
 

@@ -117,6 +117,8 @@ class Reader(Mapping[str, Frame]):
             The arguments of the function that make another fact, such as `discounts`.
         """
         own, frames = tuple(own), frozenset(among) & frozenset(self.data.natives)
+        usual = inspect.signature(build).parameters
+        choices = {name: each for name, each in choices.items() if each != usual[name].default}
         if not self.data.is_kept:
             return self._made(build, own, frames, choices | ({"only": tuple(only)} if only else {}))
         rows = self._made(build, (), frames, choices)
