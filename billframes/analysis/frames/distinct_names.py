@@ -48,6 +48,7 @@ class DistinctNames:
     def __init__(self, *frames: pd.DataFrame) -> None:
         self._frames = frames
         self._known: dict[str, pd.DataFrame] = {}
+        self._listed: dict[str, tuple[frozenset[Any], dict[Any, str]]] = {}
 
     def __call__(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows with these names of clients, matters and people."""
@@ -66,23 +67,30 @@ class DistinctNames:
         """Return by column the names with references, by id, of those in the rows who share their name."""
         remembered, found = attached(frame, NAMES) or {}, {}
         for column, kind in _in(frame):
-            shared = self._shared(kind, frame, column)
-            # A result of results, such as a bridge, remembers names by id; the firm's lists have the references.
-            listed = self._known[kind].dropna(subset=["reference"])
-            found[column] = shared | {
-                id_: name for id_, name in remembered.get(column, {}).items() if id_ not in {*listed["id"]}
-            }
+            found[column] = self._shared(kind, frame, column)
+            if column in remembered:
+                # A result of results, such as a bridge, remembers names by id; the firm's lists have the references.
+                listed = {*self._known[kind].dropna(subset=["reference"])["id"]}
+                found[column] |= {id_: name for id_, name in remembered[column].items() if id_ not in listed}
         return found
 
     def _shared(self, kind: str, frame: pd.DataFrame, column: str) -> dict[Any, str]:
         if kind not in self._known:
-            self._known[kind] = _listed(kind, self._frames)
+            self._known[kind] = known = _listed(kind, self._frames)
+            self._listed[kind] = frozenset(known["id"]), _distinct(known)
+        ids, shared = self._listed[kind]
+        if ids.issuperset(id_ for id_ in frame[f"{column}_id"].unique().tolist() if isinstance(id_, str)):
+            return {**shared}
         # Rows can name someone who is no longer in the firm's list.
         here = _of(frame, column, f"{column}_name", "")
-        every = pd.concat([self._known[kind], here[~here["id"].isin(self._known[kind]["id"])]])
-        every = every[every["name"].duplicated(keep=False)]
-        names = distinct_names(every["name"].tolist(), every["id"].tolist(), every["reference"].tolist())
-        return dict(zip(every["id"], names, strict=True))
+        return _distinct(pd.concat([self._known[kind], here[~here["id"].isin(self._known[kind]["id"])]]))
+
+
+def _distinct(people: pd.DataFrame) -> dict[Any, str]:
+    """Return by id the names, with references, of those who share their name."""
+    people = people[people["name"].duplicated(keep=False)]
+    names = distinct_names(people["name"].tolist(), people["id"].tolist(), people["reference"].tolist())
+    return dict(zip(people["id"], names, strict=True))
 
 
 def attach_names_of(result: Any, frames: Iterable[Any]) -> Any:
