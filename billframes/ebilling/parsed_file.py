@@ -101,12 +101,13 @@ class Part:
 
 @dataclass(slots=True)
 class ParsedFile:
-    """The lines of a file by format, and the findings about the file."""
+    """The lines of a file by format, the findings about it, and the fields that a heading does not name."""
 
     max_findings: int
     parts: dict[LedesFormat, Part] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     unknown_taxes: int = 0
+    unnamed: set[str] = field(default_factory=set)
     stopped: bool = False
 
     def part(self, form: LedesFormat) -> Part:

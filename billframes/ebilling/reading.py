@@ -9,14 +9,15 @@ from typing import BinaryIO
 
 import pandas as pd
 
-from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, open_limited
+from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, marked_encoding, open_limited
 from billframes._messages import cut, warn
+from billframes._names import first_few
 from billframes.ebilling.findings import FILE_COLUMNS, Finding, findings_frame
 from billframes.ebilling.format import END, FIELDS, LEDES_1998B, NOTE
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.rules import problems
-from billframes.ebilling.text_files import MARKS, parse_text
+from billframes.ebilling.text_files import parse_text
 from billframes.ebilling.xml_files import parse_xml
 from billframes.errors import IncompleteDataWarning, ParameterError
 
@@ -92,8 +93,9 @@ def read_ledes(source: BillSource, *, max_bytes: int = LEDES_BYTES, max_findings
     Warns
     -----
     IncompleteDataWarning
-        Some lines don't have all columns, and are padded or cut, or taxes of XML can't be calculated, so that tax and
-        total of their lines are missing. `ledes_check(path)` lists them.
+        Some lines don't have all columns, and are padded or cut; the heading does not name some fields, which are then
+        missing; or taxes of XML can't be calculated, so that tax and total of their lines are missing.
+        `ledes_check(path)` lists them.
 
     Examples
     --------
@@ -123,6 +125,8 @@ def _incomplete(parsed: ParsedFile) -> list[str]:
         lacking.append(f"{lines} not have {widths} columns")
     elif not any(part.numbers for part in parsed.parts.values()):
         lacking.append("there is no line of a bill")
+    if parsed.unnamed:
+        lacking.append(f"the heading does not name {first_few(sorted(parsed.unnamed), 3)}, so these fields are missing")
     if parsed.unknown_taxes:
         taxed = "1 item is" if parsed.unknown_taxes == 1 else f"{parsed.unknown_taxes:,} items are"
         lacking.append(f"the taxes of {taxed} more than a rate of its amount, so tax and total are missing there")
@@ -217,5 +221,4 @@ def _parse(source: BillSource, max_bytes: int, parsed: ParsedFile, *, only_forma
 def _is_xml(stream: BinaryIO) -> bool:
     beginning = stream.read(200)
     stream.seek(0)
-    encoding = next((MARKS[mark] for mark in MARKS if beginning.startswith(mark)), "latin-1")
-    return beginning.decode(encoding, "ignore").lstrip().startswith("<")
+    return beginning.decode(marked_encoding(beginning) or "latin-1", "ignore").lstrip().startswith("<")

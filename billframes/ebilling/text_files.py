@@ -13,18 +13,20 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
+from billframes._limits import marked_encoding
+from billframes._messages import cut
 from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, OFTEN, LedesFormat
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
 
-MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
-"""Byte-order marks, and their encodings."""
-
 _BY_WIDTH = {len(form.fields): form for form in (LEDES_1998B, LEDES_98BI, LEDES_98BI_51)}
 _NAMES = frozenset(LEDES_98BI.labels)
+_ONLY_98BI = _NAMES.difference(LEDES_1998B.labels)
 # A first line without spaces, digits of the century, and what else software writes differently.
 _FIRST_LINES = {"LEDES98B": LEDES_1998B, "LEDES98BI": LEDES_98BI, "LEDES98BIV2": LEDES_98BI}
 _LONGEST_FIRST = 40
+# Characters of the names that a heading lacks, in a finding.
+_LONGEST_NAMES = 200
 # Characters of a line. Some files have all records on one line.
 _LONGEST_LINE = 10_000_000
 _PIECE = 1 << 20
@@ -74,13 +76,19 @@ def _format_of(before: _Record | None, record: _Record | None) -> LedesFormat:
     """Return the format of a file. The heading decides; without one, the first line, or the number of columns."""
     said = _first_line_format(before[1]) if before else None
     labels = _labels(record[1]) if record else []
-    width = len(labels) or (record[1].count("|") + 1 if record else 0)
-    found = _BY_WIDTH.get(width)
+    width = record[1].count("|") + 1 if record else 0
+    found = _headed(labels) if labels else _BY_WIDTH.get(width)
     if found and (labels or said is None or said.has_taxes == found.has_taxes):
         return found
     if said is None:
         raise unknown_format((before or record or (0, ""))[1])
     return said
+
+
+def _headed(labels: list[str]) -> LedesFormat | None:
+    """Return the format of a heading by its number of names, or 98BI if it has names that only 98BI has."""
+    found = _BY_WIDTH.get(len(labels))
+    return LEDES_98BI if found in {None, LEDES_1998B} and _ONLY_98BI.intersection(labels) else found
 
 
 def _judge_first_line(before: _Record | None, form: LedesFormat, parsed: ParsedFile, number: int, names: int) -> None:
@@ -114,12 +122,13 @@ def _labels(record: str) -> list[str]:
 
 def _encoding(stream: BinaryIO, parsed: ParsedFile) -> tuple[str, str]:
     """Return the encoding (that of a byte-order mark, UTF-8, or Windows-1252), and how errors are treated."""
-    beginning = stream.read(3)
+    encoding = marked_encoding(stream.read(4))
     stream.seek(0)
-    mark = next((mark for mark in MARKS if beginning.startswith(mark)), None)
-    if mark is not None:
-        parsed.report("the file begins with a byte-order mark", 1, "Save it as ASCII, without a byte-order mark.")
-        return MARKS[mark], "replace"
+    if encoding is not None:
+        has_mark = not encoding.endswith(("le", "be"))
+        problem = "the file begins with a byte-order mark" if has_mark else "the text is in UTF-16"
+        parsed.report(problem, 1, "Save it as ASCII, without a byte-order mark.")
+        return encoding, "replace"
     if _is_utf_8(stream):
         return "utf-8", "strict"
     # The rules report the fields with characters that are not ASCII.
@@ -191,8 +200,8 @@ class _Lines:
     def _begin(self, form: LedesFormat) -> None:
         self._part = self._parsed.part(form)
         self._width = len(form.fields)
-        # The place of each field under a heading in another order.
-        self._order: list[int] | None = None
+        # The place of each field under another heading; None for a field that it lacks.
+        self._places: list[int | None] | None = None
         self._is_headed = False
 
     def read(self, records: Iterator[_Record]) -> None:
@@ -221,14 +230,19 @@ class _Lines:
         if self._is_headed:
             fix = "Leave one line of them, the second of the file."
             self._parsed.report("the names of the fields are repeated", number, fix)
-        form = _BY_WIDTH.get(len(labels), self._part.form)
+        form = _headed(labels) or self._part.form
         self._begin(form)
         self._is_headed = self._has_heading = True
         names = list(form.labels)
-        if labels != names:
-            problem = f"the names of the fields are not those of LEDES {form.name} in their order"
-            self._parsed.report(problem, number, f"Write the {len(names)} names.")
-            self._order = [labels.index(label) for label in names] if sorted(labels) == sorted(names) else None
+        if labels == names:
+            return
+        self._width = len(labels)
+        self._places = [labels.index(name) if labels.count(name) == 1 else None for name in names]
+        lacking = [name for name, place in zip(names, self._places, strict=True) if place is None]
+        problem = f"the names of the fields are not those of LEDES {form.name} in their order"
+        value = cut(f"without {', '.join(lacking)}" if lacking else "", _LONGEST_NAMES)
+        self._parsed.report(problem, number, f"Write the {len(names)} names.", value=value)
+        self._parsed.unnamed.update(lacking)
 
     def _add_line(self, number: int, record: str) -> None:
         width = self._width
@@ -239,6 +253,6 @@ class _Lines:
             self._parsed.report(problem, number, fix, value=count)
             values = [*values, *([""] * width)][:width]
             self._part.broken.add(len(self._part.numbers))
-        if self._order is not None:
-            values = [values[place] for place in self._order]
+        if self._places is not None:
+            values = ["" if place is None else values[place] for place in self._places]
         self._parsed.add_line(self._part, number, values, len(record))

@@ -140,6 +140,52 @@ def test_columns_in_another_order_are_read_by_their_names(tmp_path):
     assert read_ledes(text).equals(read_ledes(GOOD))
 
 
+def headed(changes, more=(), first=FIRST):
+    """Return the file with some names of its heading changed, and more fields at the end of each line."""
+    names = [changes.get(name, name) for name in NAMES.removesuffix("[]").split("|")]
+    rows = [[*names, *(name for name, _ in more)]]
+    rows += [[*line.removesuffix("[]").split("|"), *(value for _, value in more)] for line in LINES]
+    return "\r\n".join([first, *("|".join(row) + "[]" for row in rows)])
+
+
+OTHER = [("INVOICE_CURRENCY", "INR"), ("TIMEKEEPER_LAST_NAME", "Doe"), ("TIMEKEEPER_FIRST_NAME", "Jane"), ("X", "CL")]
+
+
+@pytest.mark.parametrize("first", [FIRST, "LEDES98BI V2[]", "LEDES1998BI[]"])
+def test_values_are_under_the_names_of_their_heading_and_in_no_other_column(first):
+    with pytest.warns(IncompleteDataWarning, match="the heading does not name .*, so these fields are missing"):
+        found = read_ledes(headed({}, OTHER, first))
+    good = read_ledes(GOOD)
+    assert found[[*good.columns]].equals(good)
+    filled = found.drop(columns=good.columns).dropna(axis="columns").iloc[0]
+    assert filled.to_dict() == {name.lower(): value for name, value in OTHER[:3]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "lost"),
+    [
+        ({"LINE_ITEM_DESCRIPTION": "NARRATIVE"}, ["line_item_description"]),
+        ({"LINE_ITEM_TOTAL": "LINE_ITEM_NUMBER_OF_UNITS"}, ["line_item_total", "line_item_number_of_units"]),
+        ({"TIMEKEEPER_NAME": ""}, ["timekeeper_name"]),
+        ({"CLIENT_MATTER_ID": "CLIENT_TAX_ID"}, ["client_matter_id"]),
+    ],
+)
+def test_a_value_without_the_name_of_a_field_is_missing(changes, lost):
+    text, good = headed(changes), read_ledes(GOOD)
+    with pytest.warns(IncompleteDataWarning, match="the heading does not name"):
+        found = read_ledes(text)
+    assert found[lost].isna().all(axis=None)
+    assert found[good.columns.drop(lost)].equals(good.drop(columns=lost))
+    (value,) = ledes_check(text).query("problem.str.startswith('the names of the fields')")["value"]
+    assert all(name.upper() in value for name in lost)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])
+def test_a_file_is_read_in_the_encodings_that_windows_writes(encoding):
+    assert read_ledes(GOOD.encode(encoding)).equals(read_ledes(GOOD))
+    assert "Save it as ASCII, without a byte-order mark." in ledes_check(GOOD.encode(encoding))["fix"].tolist()
+
+
 def test_several_invoices_are_checked_separately(tmp_path):
     other = [line.replace("|96542|", "|96543|") for line in LINES]
     assert findings_in(tmp_path, "\r\n".join([GOOD, *other])) == []
