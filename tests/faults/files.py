@@ -407,7 +407,11 @@ def mutate_rows(out: Path, table: str, chance: random.Random) -> str:
         rows = rows.rename_columns([f"{each}_" for each in rows.column_names])
     elif how in {"long texts", "zeros"}:
         at = next(at for at, each in enumerate(rows.schema) if pa.types.is_string(each.type))
-        text = "x" * chance.choice([1_000_000, 20_000_000]) if how == "long texts" else "\0" * 500_000
+        text = (
+            "x" * min(chance.choice([1_000_000, 20_000_000]), 10**9 // len(rows))
+            if how == "long texts"
+            else "\0" * 500_000
+        )
         rows = rows.set_column(at, rows.schema.field(at), pa.array([text]).take(pa.array([0] * len(rows))))
     pq.write_table(rows, file, compression="none" if how == "uncompressed" else "zstd")
     log = next(each for each in sorted((out / table / "_delta_log").glob("*.json")) if file.name in each.read_text())
