@@ -128,6 +128,24 @@ def test_a_load_that_begins_less_than_two_years_earlier_is_warned_of(client, who
         aging(client.invoices("2025-01-01"), as_of="2026-10-31")
 
 
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_a_load_that_begins_before_any_work_on_the_invoices_can_have_been_done_is_not_warned_of(client, whole, to):
+    """No work waited a year for its invoice, and October’s first invoice is 21 months after the load."""
+    others = {name: whole[to][name] for name in ("invoices", "matters")}
+    items = {name: getattr(client, name)("2025-01-01", to=to) for name in ITEMS}
+    pandas = whole["pandas"]["time_entries"].merge(whole["pandas"]["invoices"][["invoice_id"]], on="invoice_id")
+    assert 300 < (pandas["invoice_date"] - pandas["date"]).max().days < 365
+    for analysis_of in (realization, contribution):
+        given = {name: frame for name, frame in (items | others).items() if name != "time_entries"}
+        found = analysis_of(items["time_entries"], **given, start=MONTH)
+        right = analysis_of(**whole[to], start=MONTH)
+        pd.testing.assert_frame_equal(_pandas(found), _pandas(right))
+
+
+def _pandas(frame):
+    return frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
+
+
 def test_work_of_the_period_only_is_refused_for_less_than_a_year_and_warned_of_for_more(client, whole):
     others = {name: whole["pandas"][name] for name in ("invoices", "expenses", "fixed_fees")}
     with pytest.raises(ParameterError, match="time_entries was loaded for 2026-01-01 to 2026-10-31 only"):

@@ -294,11 +294,11 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "late_start": Mistake(
         realization(),
-        "time entries were loaded for days from 2025-06-01 on only",
-        lambda firm: only("time_entries", of_day(2025, 6))(firm),
+        "time entries were loaded for days from 2025-11-15 on only",
+        lambda firm: only("time_entries", of_day(2025, 11, 15))(firm),
         lambda: make_firm(first=dt.date(2025, 6, 2)),
         whole=True,
-        remember=loaded("time_entries", period={"start": "2025-06-01", "end": None}),
+        remember=loaded("time_entries", period={"start": "2025-11-15", "end": None}),
     ),
     "after_load": Mistake(
         call("wip", *MONEY, *PEOPLE, as_of="2027-06-30"),

@@ -5,8 +5,9 @@ all records dated in its period (`need_period`), all work on the invoices that i
 records that were open on a day (`need_open_on`), or all records (`need_all_dates`).
 
 A load that certainly lacks records is refused. A load that begins some time before the period may be complete, so it
-only gives a warning. A load that begins two years before the period gives no warning. For frames without information
-about their load, `missing_work` compares the invoices' amounts with the work that was passed.
+only gives a warning. It gives none if it begins two years before the period, or, for work on invoices, a month more
+than any work in the data waited for its invoice. For frames without information about their load, `missing_work`
+compares the invoices' amounts with the work that was passed.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from billframes._names import join_names
 from billframes._notes import Rule
 from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
-from billframes.analysis.frames.engine import collect_values
-from billframes.analysis.frames.expressions import as_day
+from billframes.analysis.frames.engine import collect_values, join_by_id
+from billframes.analysis.frames.expressions import as_day, day_number
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.rules.periods import LATE_START, LATER_DAY, SHORT_WORK, UNFINISHED_PERIOD
 from billframes.config.firm import FirmSettings
@@ -90,7 +91,10 @@ def need_work_on_invoices(frames: Frames | Call, period: Period, *, dated: str =
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
         first, last = _counted_days(natives.get(frame), column, period)
         which = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-        short = [name for name, info in bounded if _is_short(frames, items[name], name, info, first, last, which)]
+        recent = any(first and info.start and info.start > first - TWO_YEARS for _, info in bounded)
+        since = first and first - (_longest_wait(frames, items) + A_MONTH if recent else TWO_YEARS)
+        days = (first, last, since)
+        short = [name for name, info in bounded if _is_short(frames, items[name], name, info, days, which)]
         spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
         words = {"frames": join_names([_words(name) for name in short]), "spans": join_names(list(spans))}
         frames.notes.add(SHORT_WORK, len(short), invoices=which, **words)
@@ -251,11 +255,15 @@ def _is_short(
     native: Any,
     name: str,
     info: LoadInfo,
-    first: dt.date | None,
-    last: dt.date | None,
+    days: tuple[dt.date | None, dt.date | None, dt.date | None],
     invoices: str,
 ) -> bool:
-    """Refuse a load that is too short for all work on the invoices; tell whether it may be too short."""
+    """
+    Refuse a load that is too short for all work on the invoices; tell whether it may be too short.
+
+    `days` are the first and last day of the invoices, and the day since which they bill work.
+    """
+    first, last, since = days
     may_lack_older = info.start is not None and _may_lack_older(native, name, info.start)
     is_short = may_lack_older and info.start is not None and (last is None or info.start > last - A_YEAR)
     if first and info.start and info.start > first - A_MONTH and is_short:
@@ -265,9 +273,22 @@ def _is_short(
             f"{name} was loaded for {_span(info)} only",
             f"Load {name}() without dates, or use bf.book",
         )
-    too_late = first and info.start and info.start > first - TWO_YEARS and may_lack_older
+    too_late = since and info.start and info.start > since and may_lack_older
     too_early = last and info.end and info.end < last
     return bool(too_late or too_early)
+
+
+def _longest_wait(frames: Frames, items: Collection[str]) -> dt.timedelta:
+    """Return the longest time between an item and its invoice."""
+    invoices = frames.select("invoices", ("invoice_id", "invoice_date"))
+    queries = []
+    for name in items:
+        rows = frames.select(name, ("invoice_id",), ("date",))
+        if "date" not in column_names(rows):
+            return TWO_YEARS
+        dated = join_by_id(rows, invoices, "invoice_id", "inner").drop_nulls(["date", "invoice_date"])
+        queries.append((dated, {name: (day_number("invoice_date") - day_number("date")).max()}))
+    return dt.timedelta(max((days for days in collect_values(*queries).values() if days is not None), default=0))
 
 
 def _counted_days(native: Any, column: str, period: Period) -> tuple[dt.date | None, dt.date | None]:
