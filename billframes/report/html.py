@@ -6,12 +6,13 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from billframes._format import format_value, short_date
+from billframes._format import MINUS, format_value, short_date
 from billframes.analysis.declare.metrics import PRICED, Measure
 from billframes.analysis.results.explain import plain_words
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     import jinja2  # Workbooks and the explorer need this module, but not jinja2.
 
     from billframes.report.table_spec import ReportTable
+
+
+# Sums of the same amounts in another order differ by less.
+_EQUAL = 1e-6
 
 
 class Section:
@@ -50,7 +55,11 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class PageTable:
-    """The texts of a table of the page: titles with units and meanings, and the name and cells of each row."""
+    """
+    The texts of a table of the page: titles with units and meanings, and the name and cells of each row.
+
+    `is_rounded` says whether the shown rows of a column don't add up to its shown total.
+    """
 
     caption: str
     headings: Sequence[tuple[str, str, str]]
@@ -58,6 +67,7 @@ class PageTable:
     total: Sequence[Cell] = ()
     total_name: str = ""
     details: Sequence[str] = ()
+    is_rounded: bool = False
 
 
 def page_table(
@@ -94,7 +104,20 @@ def page_table(
         [_cell(row, each, limits) for row in below for each in columns],
         table.total_name,
         [_detail(row, table.beside) for row in rows.to_dict("records")] if table.beside else (),
+        any(_is_rounded(rows[each.name], row[each.name], each) for row in below for each in columns if each.adds_up),
     )
+
+
+def _is_rounded(values: pd.Series[Any], total: float, column: Measure) -> bool:
+    """Tell whether values add up to their total, but no longer when they are rounded."""
+    known = values.dropna()
+    shown = sum(_shown(each, column) for each in known)
+    return bool(abs(known.sum() - total) < _EQUAL) and shown != _shown(total, column)
+
+
+def _shown(value: float, column: Measure) -> Decimal:
+    text = format_value(value, column.unit).removesuffix(" pts").removesuffix("%")
+    return Decimal(text.replace(",", "").replace(MINUS, "-"))
 
 
 def unit_of(name: str, unit: str, currency: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from billframes.analysis.declare.metrics import Measure
+from billframes.report.html import page_table
 from billframes.report.section_spec import _outside_notes
 from billframes.report.table_spec import ReportTable
 
@@ -261,3 +262,34 @@ def test_the_page_has_no_code_names_and_two_names_for_the_two_worths_of_work(pag
     headings = {each.get_text(" ", strip=True) for each in page.select("th")}
     assert "Worked" not in headings
     assert {"Value of time worked", "Value of time billed"} <= headings
+
+
+def test_a_table_says_if_its_rounded_rows_do_not_add_up_to_the_total():
+    amount = Measure("amount", "Amount", "money", "", adds_up=True)
+
+    def rounded(values, total):
+        rows = pd.DataFrame({"client_name": list("abc"), "amount": values})
+        whole = pd.DataFrame({"amount": [total]})
+        table = ReportTable(title="T", label="client_name", rows=rows, total=whole, columns=(amount,))
+        return page_table(table, rows).is_rounded
+
+    assert rounded([0.4, 0.4, 0.4], 1.2)
+    assert not rounded([1.0, 2.0, 3.0], 6.0)
+    # Other rows are in the total, too, as a note of the table says.
+    assert not rounded([1.0, 2.0, float("nan")], 9.0)
+
+
+@pytest.mark.parametrize(
+    "title", ["What changed", "Realization by client", "Receivables by client", "Write-downs by responsible lawyer"]
+)
+def test_amounts_of_a_table_add_up_or_it_says_that_they_are_rounded(page, title):
+    table = page.find("h2", string=title).parent.table
+    texts = [[cell.get_text().replace(",", "").replace("−", "-") for cell in row("td")] for row in table.tbody("tr")]
+    columns = [
+        list(map(int, each)) for each in zip(*texts, strict=True) if all(map(re.compile(r"-?\d+").fullmatch, each))
+    ]
+    off = [sum(each[:-1]) - each[-1] for each in columns]
+    # Some columns, such as numbers of invoices, have no sum.
+    off = [each for each in off if abs(each) <= len(texts) / 2]
+    assert len(off) > 1
+    assert (table.find_parent("div").find_next_sibling("p", class_="rounded") is not None) == any(off)
