@@ -19,7 +19,7 @@ from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_meas
 from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
-from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
 from billframes.report.table_spec import MakeTable, ReportTable, to_date
 
@@ -103,7 +103,14 @@ _NOT_FINAL = sum_measure(
 _NOT_IN_ANALYSES = {each.name: each for each in (_OVERDUE_SHARE, _NOT_FINAL)}
 # Columns, whose titles are the figures' names.
 _WORK = ("client_hours", "utilization", "cohort_amount", _NOT_FINAL.name)
-_BILLING = ("billed_amount", "worked_amount", "write_down_amount", "billing_realization", "settlement_ratio")
+_BILLING = (
+    "fees_amount",
+    "billed_amount",
+    "worked_amount",
+    "write_down_amount",
+    "billing_realization",
+    "settlement_ratio",
+)
 # These change after the month ends, so earlier months had more time to change.
 _STILL_CHANGING = frozenset({_NOT_FINAL.name, "settlement_ratio"})
 
@@ -138,6 +145,9 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
     columns = [month.figures_of(month.same_days(back)) for back in (0, 1, YEAR)] + [month.to_date(), month.to_date(1)]
     for each in columns:
         each[_NOT_FINAL.name] = each.get("unbilled_amount", NAN) + each.get("prebill_amount", NAN)
+    fees = [each.get("fees_amount", NAN) - each.get("billed_amount", NAN) for each in columns]
+    if not any(abs(each) >= A_UNIT for each in fees):
+        names = tuple(name for name in names if name != "fees_amount")
     return [
         Headline(
             found.title,
@@ -175,6 +185,7 @@ def _open(month: Month) -> list[Headline]:
             shown_unit=unit_of(name, unit, month.currency),
         )
         for name, unit, group, column in _BALANCES
+        if not (group == "lockup" and month.why_no_lockup)
     ]
 
 

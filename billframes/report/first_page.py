@@ -28,7 +28,6 @@ _WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0
 _FEWEST_MONTHS = 3
 # The complete months whose mean is the present pace of fees.
 _PACE_MONTHS = 3
-_DAYS_OF_YEAR = 365
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,8 @@ def tiles(month: Month) -> list[Tile]:
     """Return the figures in their order."""
     if month.is_empty:
         return []
-    names = ("client_hours", "utilization", "billed_amount", "billing_realization")
+    fees = "fees_amount" if month.other_fees else "billed_amount"
+    names = ("client_hours", "utilization", fees, "billing_realization")
     compared = [_compared(month, name) for name in names if not (month.scope and name == "utilization")]
     return [*compared, _cash(month), _receivables(month), _work(month), _lockup(month)]
 
@@ -151,8 +151,9 @@ def _compared(month: Month, name: str) -> Tile:
     lines = [f"{noun} {format_number(limit, declared.unit)}"] if math.isfinite(limit) else []
     if name == "client_hours":
         lines += _attainment(month)
-    if name == "billed_amount":
-        lines += [f"+ {format_number(amount, 'money')} {words}" for words, amount in month.other_fees.items()]
+    if name == "fees_amount":
+        kinds = {"for time": month.figures_of(month.same_days(0))["billed_amount"], **month.other_fees}
+        lines += [f"{format_number(amount, 'money')} {words}" for words, amount in kinds.items()]
     return Tile(
         declared.title,
         value,
@@ -259,22 +260,15 @@ def _ages(row: pd.Series[Any]) -> tuple[tuple[str, float], ...]:
 
 
 def _lockup(month: Month) -> Tile:
-    row = month.lockup().iloc[0]
-    parts = [f"{format_number(float(row[name]), 'days')} {words}" for name, words in _LOCKUP]
-    days = float(row["days"])
-    value = format_number(float(row["lockup_days"]), "days")
-    line, span = " + ".join(parts), (f"with the fees of {days:.0f} days",) if days < _DAYS_OF_YEAR else ()
-    if not float(row["fees_amount"]) > 0:
-        line, span = f"nothing was billed in {days:.0f} days", ()
+    value = format_number(month.balances["Lock-up"], "days")
+    words = (("of which work in progress", "in work"), ("of which receivables", "in receivables"))
+    parts = " + ".join(f"{format_number(month.balances[name], 'days')} {where}" for name, where in words)
     return Tile(
         _of_day("Lock-up", month.balances_day),
         value,
         "days" if value != "–" else "",
-        (line, *span, *_earlier(month, "Lock-up", "days")),
+        (month.why_no_lockup or parts, *_earlier(month, "Lock-up", "days")),
     )
-
-
-_LOCKUP = (("wip_days", "in work"), ("receivable_days", "in receivables"))
 
 
 def _of_day(name: str, day: dt.date | None) -> str:

@@ -19,7 +19,6 @@ from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
 
-_DAYS_OF_YEAR = 365
 _HEADLINES = (
     "Value of time worked is the value of the month’s billable time at the rates on the entries. Fees billed are the "
     "amounts of the month’s final invoices, less their expenses and fixed fees; the time on them can be of any month. "
@@ -132,11 +131,12 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
 
 
 def _lockup(month: Month) -> str:
+    if month.why_no_lockup:
+        return f"Lock-up is not shown: {month.why_no_lockup}."
     days = float(month.lockup()["days"].iloc[0])
-    since = f" {days:.0f} days, since the data begin" if days < _DAYS_OF_YEAR else f" {days:.0f} days"
     return (
         f"Lock-up is (work in progress + receivables) ÷ fees × {days:.0f}. Fees are the time fees and fixed fees "
-        f"billed in the last{since}."
+        f"billed in the last {days:.0f} days."
     )
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import pandas as pd
+
+from billframes._format import format_number
+from billframes.analysis.frames.data_span import covers
 from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook
@@ -23,9 +28,30 @@ class Balances:
     by_name: dict[str, float]
 
 
+_YEAR = 365
+# Lock-up divides by fees. If less of them is for time, they don't follow from the work in progress.
+_FOR_TIME = 0.5
+
+
+def why_no_lockup(book: Book | BookSlice | KeptBook, lockup: pd.Series[Any]) -> str:
+    """Say why the lock-up of a book, in a row of its analysis, says nothing; empty if it does."""
+    days, fees = float(lockup["days"]), float(lockup["fees_amount"])
+    if not fees > 0:
+        return f"nothing was billed in {days:.0f} days"
+    if not covers(book.first_day, lockup["as_of"].date() - dt.timedelta(_YEAR - 1)):
+        return f"it needs the fees of a year, and the data have {days:.0f} days"
+    year = {"start": lockup["fees_start"], "end": lockup["fees_end"]}
+    for_time = float(book.realization(by=None, **year)["billed_amount"].iloc[0]) / fees
+    if for_time < _FOR_TIME:
+        return f"only {format_number(for_time, 'ratio')} of the year’s fees are for time"
+    return ""
+
+
 def balance_figures(book: Book | BookSlice | KeptBook, day: dt.date) -> dict[str, float]:
     """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
     owed, work, lockup = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
+    if why_no_lockup(book, lockup):
+        lockup = lockup[["wip_days", "receivable_days", "lockup_days"]] * math.nan
     oldest = work.index[list(work.index).index("total") - 1]
     total, overdue, credit = float(owed["total"]), float(owed["overdue"]), float(owed["credit_amount"])
     return {

@@ -31,7 +31,7 @@ from billframes.config.firm import FirmSettings
 from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.e_billing import EBilling
-from billframes.report.history import Balances, balance_figures, earlier_balances
+from billframes.report.history import Balances, balance_figures, earlier_balances, why_no_lockup
 from billframes.report.ledgers import Ledgers
 from billframes.report.month_days import YEAR, MonthDays
 from billframes.report.scope import Scope, read_scope
@@ -40,6 +40,7 @@ from billframes.report.scope import Scope, read_scope
 A_UNIT = 0.5
 # Fewer hours are shown as 0.0.
 LEAST_HOURS = 0.05
+_FEES = ["fixed_fee_amount", "fees_amount"]
 
 
 @dataclass
@@ -174,7 +175,9 @@ class Month(MonthDays):
         hours = pd.DataFrame(list(map(self._hours_of, spans)), index=pd.Index(names))
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
-        return hours.join(billed).join(work)
+        fees = self.result("contribution", by="month", start=self.earlier(self.months_back), end=self.last)
+        fees = fees.set_index("month")[_FEES].reindex(names).fillna(0.0)
+        return hours.join(billed).join(work).join(fees)
 
     def result(self, analysis: str, **options: Any) -> pd.DataFrame:
         """Return an analysis of the book. It is computed once for all sections and key points."""
@@ -203,10 +206,12 @@ class Month(MonthDays):
     @property
     def other_fees(self) -> dict[str, float]:
         """The fees on the month's final invoices that are not fees billed, by what they are for; none below a unit."""
-        fees = self.result("contribution", by=None, start=self.first, end=self.last).iloc[0]
-        left_out = self.realization(None).iloc[0]["left_out_billed_amount"]
-        found = {"in fixed fees": fees["fixed_fee_amount"], "on contingency, pro bono or internal matters": left_out}
-        return {words: float(amount) for words, amount in found.items() if abs(amount) >= A_UNIT}
+        fees = self.figures_of(self.same_days(0))
+        kinds = {
+            "in fixed fees": "fixed_fee_amount",
+            "on contingency, pro bono or internal matters": "left_out_billed_amount",
+        }
+        return {words: fees[name] for words, name in kinds.items() if abs(fees[name]) >= A_UNIT}
 
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by days past due, by a key or in one row."""
@@ -254,6 +259,12 @@ class Month(MonthDays):
         """Receivables, work in progress and lock-up on the day to which receivables are aged."""
         with self.collecting_notes():
             return balance_figures(self._kept_book, self.as_of)
+
+    @functools.cached_property
+    def why_no_lockup(self) -> str:
+        """Why lock-up is not shown; empty if it is."""
+        with self.collecting_notes():
+            return why_no_lockup(self._kept_book, self.lockup().iloc[0])
 
     @functools.cached_property
     def earlier_balances(self) -> tuple[Balances | None, Balances | None]:
@@ -321,4 +332,5 @@ class Month(MonthDays):
             for basis in ("invoice_date", "work_date")
         )
         work = {name: cohort[name] for name in ("cohort_amount", "unbilled_amount", "prebill_amount")}
-        return {**self._hours_of(span), **billed, **work}
+        fees = self.result("contribution", by=None, start=span.start, end=span.end).iloc[0][_FEES].to_dict()
+        return {**self._hours_of(span), **billed, **work, **fees}

@@ -82,7 +82,7 @@ OUTLINE = (
         title="Work in progress and lock-up",
         tables=(
             report_tables.wip("responsible", Chart(of="total", height=1.8)),
-            Table(analysis="lockup", by="responsible", order=("wip_amount",), notes=report_tables.balances),
+            report_tables.lockup,
         ),
         notes=footnotes.work_in_progress,
         empty="There is no work in progress: all work is on final invoices.",

@@ -81,6 +81,14 @@ def later_balances(loaded: dt.date, as_of: dt.date) -> str:
     )
 
 
+_LOCKUP = Table(analysis="lockup", by="responsible", order=("wip_amount",), notes=balances)
+
+
+def lockup(month: Month) -> ReportTable | None:
+    """Return lock-up by responsible lawyer; None if lock-up says nothing of the firm."""
+    return None if month.why_no_lockup else _LOCKUP(month)
+
+
 receivables = Table(
     analysis="aging",
     title="Receivables by {by}",

@@ -110,8 +110,8 @@ DECISIVE = {
     ),
     "from August": (
         "Fees billed\n30,096\n+12.5% on Sep\nBilling",
-        "Lock-up\n93.3\ndays\n49.2 in work + 44.1 in receivables\nwith the fees of 88 days\n",
-        "÷ fees × 88. Fees are the time fees and fixed fees billed in the last 88 days, since the data begin.",
+        "Lock-up\n–\nit needs the fees of a year, and the data have 88 days\n",
+        "Lock-up is not shown: it needs the fees of a year, and the data have 88 days.",
         "Client hours | 115.2 | 115.2 | 0.0% | – | – | 332.8 | – | –",
         "this one is 5 Aug–Oct 2026",
         "5–31 Aug 2026 | 102.4 |",
@@ -138,7 +138,10 @@ DECISIVE = {
         "Lock-up\n–\nnothing was billed in 365 days\n",
     ),
     "fixed fees": (
-        "Fees billed\n0\n+ 18,000 in fixed fees\n",
+        "All fees\n18,000\n0 for time\n18,000 in fixed fees\n0.0% on Sep\n",
+        "All fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000 | – | –",
+        "Fees billed | 0 | 0 | – | 0 | – | 0 | – | –",
+        "Lock-up\n–\nonly 0.0% of the year’s fees are for time\n",
         "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
         "Nothing is compared: no time was billed, or the data begin in October 2026.",
         "No final invoice of October 2026 bills time.",

@@ -226,7 +226,7 @@ SHARED: dict[str, Measure] = {
         money(
             "contingent_amount",
             "On contingency",
-            "Value of the work on contingency matters that is on no final invoice; not part of work in progress.",
+            "Value of work, expenses and fees on contingency matters, on no final invoice; not in work in progress.",
         ),
         money(
             "credit_amount",
@@ -236,7 +236,10 @@ SHARED: dict[str, Measure] = {
         money("receivable_amount", "Receivables", "Open balances on the day, less unused credits."),
         money("current", "Current", "The part of receivables not past due."),
         money(
-            "total", "Total", "All buckets together, less unused credits.", formula="buckets + credit_amount or buckets"
+            "total",
+            "Total",
+            "All buckets together; of receivables, less unused credits.",
+            formula="buckets + credit_amount or buckets",
         ),
         money("overdue", "Overdue", "The part of receivables at least one day past due."),
         money("time_amount", "Time", "The part that is time."),

@@ -244,13 +244,14 @@ ANALYSIS = Analysis(
     ),
     formula="value of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
     left_out=(
-        "Work on contingency matters, whose fee does not depend on its value: it is in `contingent_amount`; "
-        "`matter_types=` chooses which types count.",
+        "Work on contingency matters, whose fee does not depend on its value: it is in `contingent_amount`, "
+        "unless `matter_types=` counts it.",
         "Non-billable time.",
         "The value of fixed-fee time, because the fixed fee counts. Its hours are in `fixed_fee_hours`.",
         "Items dated after the day, and items on a final invoice dated on or before the day.",
         "With `include_prebill=False`, items on any invoice; with `matter_types`, matters of other types.",
         "The value of entries without an amount: their hours are in `unpriced_hours`.",
+        "Unused credits of clients, which are deducted from receivables in `aging`.",
     ),
     cannot_tell=(
         "The amount that will be billed: work is shown at its value.",
