@@ -25,6 +25,7 @@ from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_na
 from billframes.analysis.frames.engine import collect_values, join_by_id
 from billframes.analysis.frames.expressions import as_day, day_number
 from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.rules.periods import LATE_START, LATER_DAY, SHORT_WORK, UNFINISHED_PERIOD
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -92,7 +93,7 @@ def need_work_on_invoices(frames: Frames | Call, period: Period, *, dated: str =
         first, last = _counted_days(natives.get(frame), column, period)
         which = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
         recent = any(first and info.start and info.start > first - TWO_YEARS for _, info in bounded)
-        since = first and first - (_longest_wait(frames, items) + A_MONTH if recent else TWO_YEARS)
+        since = first and first - (_longest_wait(items, natives["invoices"]) + A_MONTH if recent else TWO_YEARS)
         days = (first, last, since)
         short = [name for name, info in bounded if _is_short(frames, items[name], name, info, days, which)]
         spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
@@ -278,16 +279,16 @@ def _is_short(
     return bool(too_late or too_early)
 
 
-def _longest_wait(frames: Frames, items: Collection[str]) -> dt.timedelta:
+def _longest_wait(items: Mapping[str, Any], invoices: Any) -> dt.timedelta:
     """Return the longest time between an item and its invoice."""
-    invoices = frames.select("invoices", ("invoice_id", "invoice_date"))
+    dated, _ = select_columns(cast("Frame", nw.from_native(invoices)), "invoices", ("invoice_id", "invoice_date"))
     queries = []
-    for name in items:
-        rows = frames.select(name, ("invoice_id",), ("date",))
-        if "date" not in column_names(rows):
+    for name, native in items.items():
+        rows, used = select_columns(cast("Frame", nw.from_native(native)), name, ("invoice_id",), ("date",))
+        if "date" not in used:
             return TWO_YEARS
-        dated = join_by_id(rows, invoices, "invoice_id", "inner").drop_nulls(["date", "invoice_date"])
-        queries.append((dated, {name: (day_number("invoice_date") - day_number("date")).max()}))
+        known = join_by_id(rows, dated, "invoice_id", "inner").drop_nulls(["date", "invoice_date"])
+        queries.append((known, {name: (day_number("invoice_date") - day_number("date")).max()}))
     return dt.timedelta(max((days for days in collect_values(*queries).values() if days is not None), default=0))
 
 
