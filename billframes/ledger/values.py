@@ -89,7 +89,7 @@ def cents(value: Any, style: str) -> int:
         checked_number(found / 100)
         return found
     if not isinstance(value, int | float):
-        raise ValueError(f"{value!s:.100} is not an amount")
+        raise ValueError(f"{value!s:.100} is not an amount")  # noqa: TRY004
     number = checked_number(value)
     whole = round(number * 100)
     # A large number has fewer decimals than a small one.
