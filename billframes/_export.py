@@ -47,7 +47,7 @@ PAGE_WIDTH = 230
 """The characters across a landscape page, in type of about 7 points. Wider sheets take two pages."""
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"']*)(?=[{re.escape(''.join(_FORMULA[:4] + _FORMULA[7:]))}])")
+_AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"';|]*)([{re.escape(''.join(_FORMULA[:4] + _FORMULA[7:]))}])?")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
 # Some systems refuse longer paths, including the folder.
 _LONGEST = 100
@@ -238,7 +238,9 @@ def _joined(value: object) -> object:
 
 def _neutralize_inside(value: object) -> object:
     """Mark formulas at the start of a text and after a separator within it."""
-    return neutralize(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
+    if isinstance(value, str):
+        value = _AFTER_SEPARATOR.sub(lambda found: f"{found[1]}'{found[2]}" if found[2] else found[0], value)
+    return neutralize(value)
 
 
 def safe_sheet_name(words: str) -> str:

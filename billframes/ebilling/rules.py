@@ -22,7 +22,7 @@ from billframes.ebilling.plain_text import is_plain
 Columns = Mapping[str, Sequence[str]]
 
 LONG_DESCRIPTION = 1_024
-_NUMBER = re.compile(r"-?(?:(\d+)\.?(\d*)|\.(\d+))")
+_NUMBER = re.compile(r"-?(?:(\d+)(?:\.(\d*))?|\.(\d+))")
 # Many numbers of the formats' smallest width. Wider numbers are checked one by one.
 _NUMBERS = re.compile(r"(?:-?(?:\d{1,10}(?:\.\d{0,4})?|\.\d{1,4})(?:\||$))*+")
 _MANY = 100

@@ -20,7 +20,7 @@ _LEAST = 1e-6
 _CLOSE = Decimal("0.05")
 # A text without any of these has one task.
 _JOINTS = r"[;|\n\r,&]|\s-\s|\.\s|\b(?:and|then)\b"
-_BRACKETS = re.compile(r"[(\[][^)\]]*[)\]]")
+_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
 
 
 def hours_text(hours: pd.Series[Any]) -> pd.Series[Any]:

@@ -24,7 +24,7 @@ _BREAKS = re.compile(r"[;|\n\r]|\s-\s")
 _NOT_AFTER = "".join(rf"(?<!\b{each}\.)" for each in _TITLES.split())
 _POINTS = re.compile(rf"\.{_NOT_AFTER}\s+(?=[A-Z])")
 _TOKENS = re.compile(r"[^\W\d_][\w'’-]*|[,&]")
-_HOURS = re.compile(r"[(\[]\s*(\d*\.?\d+)\s*(?:h|hr|hrs|hours?)?\.?\s*[)\]]", re.IGNORECASE)
+_HOURS = re.compile(r"[(\[]\s*+(\d++(?:\.\d++)?|\.\d++)\s*+(?:h|hrs?|hours?)?\.?\s*+[)\]]", re.IGNORECASE)
 _JOINTS = frozenset({",", "&", "and", "then"})
 # Between a verb and its object, or between two verbs that share one.
 _SMALL = frozenset({"for", "with", "to", "on", "in", "of", "at", "from", "the", "a", "an", "re"})

@@ -27,7 +27,7 @@ def svg_address(ax: Axes) -> str:
         ConstrainedLayoutEngine().execute(figure)
         _keep_legend_inside(ax)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
+    svg = re.sub(r"'DejaVu Sans',[^;\"]{0,200}sans-serif", _TYPEFACE, buffer.getvalue())
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 

@@ -34,8 +34,8 @@ Step = Callable[[str], None]
 _NEXT_SCOPE = "billframes_next_scope"
 # Seconds after which a cell is stopped. Loading a big firm takes minutes, not hours.
 CELL_TIMEOUT = 3600
-_HEADING = re.compile(r'<section[^>]* id="([^"]+)"[^>]*>\s*<h2[^>]*>(.*?)</h2>', re.DOTALL)
-_DEFINED = re.compile(r'<th scope="col"[^>]* title="([^"]+)">([^<]+?) *<')
+_HEADING = re.compile(r'<section[^<>]* id="([^"<>]+)"[^<>]*>\s*<h2[^<>]*>((?:(?!</?h2|<section).)*)</h2>', re.DOTALL)
+_DEFINED = re.compile(r'<th scope="col"[^<>]* title="([^"<>]+)">([^<]+)<')
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -174,7 +174,7 @@ def _render(notebook: Any, title: str) -> str:
     outputs = [output.data for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
     sections = [str(each["text/html"]) for each in outputs if "text/html" in each]
     text = "".join(sections)
-    definitions = {name: meaning for meaning, name in _DEFINED.findall(text)}
+    definitions = {name.rstrip(): meaning for meaning, name in _DEFINED.findall(text)}
     page = templates().get_template("page.html")
     return page.render(title=title, sections=sections, contents=_HEADING.findall(text), definitions=definitions)
 

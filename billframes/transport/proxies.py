@@ -20,7 +20,7 @@ from billframes.errors import ConfigError
 
 _EXAMPLE = "http://proxy.example.com:8080"
 _SCHEMES = ("http", "https", "socks5", "socks5h")
-_BRACKETS = re.compile(r"\[(.*)\](/\d+)?$")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\](/\d+)?$")
 _HOST_AND_PORT = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d+))?")
 
 

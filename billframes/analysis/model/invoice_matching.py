@@ -30,7 +30,7 @@ _ALIKE = (
 )
 _DAYS = 5
 # What accounting systems append to names.
-_SUFFIX = re.compile(r"\s*(\(deleted\)|\bclio \d+)\s*$")
+_SUFFIX = re.compile(r"(\(deleted\)|\bclio \d+)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,11 +177,8 @@ def explain(name: str | None = None) -> Explanation | Explanations | FigureList 
 
 _NAME = re.compile(r"`([^`]+)`")
 _ASIDE = re.compile(r" ?\(([^()]*)\)")
-# Outside parentheses and backticks.
-_OUTSIDE = r"(?=[^()]*(?:\(|$))(?=(?:[^`]*`[^`]*`)*[^`]*$)"
-_SENTENCE = re.compile(rf"(?<=\.) {_OUTSIDE}")
-_CLAUSE = re.compile(rf"(?<=[;:]) {_OUTSIDE}")
-_PART = re.compile(rf", {_OUTSIDE}")
+_INSIDE = re.compile(r"\([^()]*\)|`[^`]*`")
+_SENTENCE, _CLAUSE, _PART = (re.compile(rf"{before} ") for before in (r"(?<=\.)", "(?<=[;:])", ","))
 # Readers see the figures of one day, and can't choose another.
 _DAY = ("`as_of`", "the last day")
 
@@ -218,17 +215,24 @@ def plain_words(text: str, analysis: Analysis | None = None) -> str:
     'Matters without “opened”, as in “Work in progress”.'
     """
     text = _ASIDE.sub(lambda aside: "" if _names_argument(aside[1]) else aside[0], text.replace(*_DAY))
-    sentences = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _SENTENCE.split(text))
+    sentences = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _split(_SENTENCE, text))
     heading = functools.partial(_heading, analysis)
     named = (_NAME.sub(heading, sentence) for sentence in sentences)
     return " ".join(f"{each[:1].upper()}{each[1:]}." for each in named if each)
 
 
+def _split(pattern: re.Pattern[str], text: str) -> list[str]:
+    """Split a text where a pattern is outside parentheses and backticks."""
+    hidden = _INSIDE.sub(lambda inside: "x" * len(inside[0]), text)
+    ends = [0, *(place for found in pattern.finditer(hidden) for place in found.span()), len(text)]
+    return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
+
+
 def _clauses(sentence: str) -> Iterator[str]:
     """Yield the clauses of a sentence that are not about arguments."""
-    for clause in _CLAUSE.split(sentence):
+    for clause in _split(_CLAUSE, sentence):
         end = clause[-1:] if clause[-1:] in ";:" else ""
-        first, *rest = _PART.split(clause.removesuffix(end))
+        first, *rest = _split(_PART, clause.removesuffix(end))
         if not _names_argument(first):
             yield ", ".join([first, *(each for each in rest if not _names_argument(each))]) + end
 
