@@ -5,18 +5,17 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.frames.engine import collect, join_by_id, to_dicts
 from billframes.analysis.frames.expressions import as_day, midnight, null_column
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, note_removed_rows
-from billframes.analysis.rules.periods import LATE_HISTORY, NEW_CLIENTS
+from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices
+from billframes.analysis.rules.periods import NEW_CLIENTS
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
 
@@ -122,13 +121,11 @@ class ClientDays:
 
 
 def need_days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> None:
-    """Refuse loads without the year before, or in which all clients would look new; note removed rows."""
+    """Refuse loads without the year before, or in which all clients would look new."""
     both = Period(periods.before.start, periods.period.end)
     need_period(frames, ("time_entries",), Period(_year_before(periods.year_start), periods.last))
     need_work_on_invoices(frames, both)
     need_all_dates(frames, ("time_entries", "matters"))
-    so = "clients can look new, or without work, that are not"
-    note_removed_rows(frames, so, "time_entries", "invoices", "matters")
 
 
 def days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> dict[str, ClientDays]:
@@ -154,28 +151,12 @@ def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
 
 
 def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> None:
-    """Note that no record is older than twelve months, or no work or invoice is as old as the year before."""
+    """Note that no record is older than twelve months."""
     first = min(_known(*(days.first for days in clients.values())), default=None)
     loads = [load_info(frames.natives[name]) for name in ("time_entries", "invoices", "matters")]
     whole = all(info is not None and info.start is None for info in loads)
     if first is not None and first >= midnight(periods.year_start) and not whole:
         frames.notes.add(NEW_CLIENTS, len(clients), first=first.date(), last=periods.last)
-    if first is None or first >= midnight(periods.year_start):
-        return
-    begin = midnight(cast("dt.date", periods.before.start))
-    older = sum(days.firsts.get("matters", begin) < begin for days in clients.values())
-    firsts = {
-        name: min((days.firsts[name] for days in clients.values() if name in days.firsts), default=begin)
-        for name in ("time_entries", "invoices")
-        if load_info(frames.natives[name]) is None
-    }
-    late = [
-        f"the first of the {name.replace('_', ' ')} is of {day.date()}"
-        for name, day in firsts.items()
-        if day > begin + _MONTH
-    ]
-    if late and older >= _SEVERAL:
-        frames.notes.add(LATE_HISTORY, older, late=join_names(late), begin=begin.date())
 
 
 def table_of_clients(clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> pa.Table:

@@ -17,10 +17,10 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import count_on_unknown_invoices, note_late_start, note_unknown_invoices
+from billframes.analysis.model.missing_work import count_on_unknown_invoices, note_unknown_invoices
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
-from billframes.analysis.rules.loads import need_work_on_invoices, note_removed_rows
+from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
@@ -99,8 +99,6 @@ def billing_lag(
     frames = Frames.of("billing_lag", locals())
     period = frames.period(start, end, settings)
     need_work_on_invoices(frames, period)
-    consequence = "work that waited long can be missing"
-    note_removed_rows(frames, consequence, "time_entries")
     grouping = Grouping.of(by, frames, settings)
     entries, dated_invoices = frames["time_entries"], _dated_invoices(frames, period)
     time = billable_time(frames, ("date", *grouping.row_columns), ("invoice_date",), lazily=True)
@@ -108,9 +106,6 @@ def billing_lag(
     names = [*(each.name for each in _SUMS), "_hidden", "_not_passed"]
     sums = collect(collect(sum_by(lags, grouping.base, names), entries))
     _note(sums, time, frames, period)
-    billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
-    dates = (time, "date"), (billed, "_invoice_date")
-    note_late_start(frames, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
     rows = add_up(sums, _SUMS, grouping, ANALYSIS.measure_names)

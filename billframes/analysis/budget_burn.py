@@ -30,13 +30,12 @@ from billframes.analysis.model.allocation import (
 )
 from billframes.analysis.model.arguments import note_unknown_ids, without_people
 from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.missing_work import note_absent_items, note_partial_frames, unknown_state_reasons
+from billframes.analysis.model.missing_work import note_absent_items, unknown_state_reasons
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.cancelled_work import is_cancelled, note_cancelled
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
-from billframes.analysis.rules.loads import need_all_dates, note_removed_rows
+from billframes.analysis.rules.loads import need_all_dates
 from billframes.analysis.rules.people import NO_BUDGETED_WORK
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
@@ -127,13 +126,8 @@ def budget_burn(
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
     frames = Frames.of("budget_burn", locals())
     need_all_dates(frames, ("invoices", *ITEMS), {"billing_type": "billable"})
-    consequence = "budgets can look less used than they are"
-    note_cut_frames(frames, None, consequence)
-    is_cut = note_removed_rows(frames, consequence, "invoices", *ITEMS)
     note_unknown_ids(settings, frames)
     items = _items_of_matters(frames, settings)
-    if not is_cut:
-        note_partial_frames(frames, consequence, settings)
     note_absent_items(frames)
     counts = _counts(items, budgets)
     _note(counts, frames)

@@ -23,10 +23,8 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.model.overdue_balances import bucket_limits, invoice_grouping, needs_items
 from billframes.analysis.results.selection import refuse_periods, selected
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.sheets.aging import ANALYSIS as AGING
 from billframes.analysis.sheets.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
@@ -130,8 +128,6 @@ def exposure(
     work = selected(frames, grouping, WIP, _WIP, **options)
     balances = selected(frames, grouping, AGING, (*_AGING, *limits), **options)
     balances = balances.rename({"unknown_amount": "unknown_balance_amount"})
-    note_cut_frames(frames, day, "their open amounts are not counted")
-    note_partial_frames(frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
     totals = grouping.combine(parts, measures, _DATES)

@@ -22,10 +22,10 @@ from billframes.analysis.model.allocation import is_nearly_cancelled
 from billframes.analysis.model.arguments import note_missing_rates
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_details_not_in_all, note_late_start
+from billframes.analysis.model.missing_work import note_details_not_in_all
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
-from billframes.analysis.rules.loads import need_all_dates, need_period, note_removed_rows
+from billframes.analysis.rules.loads import need_all_dates, need_period
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
@@ -107,13 +107,8 @@ def fixed_fee_realization(
     period = frames.period(start, end, settings)
     need_period(frames, ("fixed_fees",), period)
     need_all_dates(frames, ("time_entries",), {"fixed_fee_id": None})
-    consequence = "fees can lack hours that are linked to them"
-    note_removed_rows(frames, consequence, "time_entries")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items("fixed_fees", ("fixed_fee_id", "date", "amount"))
-    entries = frames.select("time_entries", ("date",))
-    dates = (entries, "date"), (fees, "date")
-    note_late_start(frames, *dates, period.start, consequence)
     counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames, grouping), fees, period)
     unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
     note_details_not_in_all(grouping, unlinked)

@@ -15,7 +15,6 @@ from billframes.analysis.frames.expressions import RESIDUE, as_float, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, names_in
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
 from billframes.analysis.utilization import utilization
@@ -109,8 +108,6 @@ def leverage(
     frames = Frames.of("leverage", locals())
     period = frames.period(start, end, settings)
     need_period(frames, ("time_entries",), period, ("user_id",))
-    so = "their hours are in no ratio"
-    note_cut_frames(frames, period.end, so, dated=("time_entries",), start=period.start)
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
     names = names_in(by)

@@ -17,7 +17,6 @@ from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import resolve_users
 from billframes.analysis.model.capacity import days_at_firm, working_days
-from billframes.analysis.model.recorded_time import note_cut_dates
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
@@ -93,7 +92,6 @@ def missing_time(
     frames = Frames.of("missing_time", locals())
     period = frames.period(start, end, settings)
     need_period(frames, ("time_entries",), period, ("user_id",))
-    note_cut_dates(frames, "all other days wrongly look as if they had no time")
     settings = resolve_users(settings, frames)
     people = frames.call(utilization, by="user", start=start, end=end, settings=settings, roster=roster)
     period = _end_at_load(period, frames.natives["time_entries"], settings)

@@ -34,12 +34,10 @@ from billframes.analysis.model.billed_work_choice import BilledWork, is_in_nth
 from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
-from billframes.analysis.model.missing_work import note_matters_not_passed
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.loads import note_unfinished_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
 C = nw.col
@@ -151,7 +149,6 @@ def new_business(
     known = days_of_clients(frames, spans)
     fees = _fees(spans, by, known, largest, of_matters)
     note_short_history(frames, known, spans)
-    _compare_matters(frames)
     parts = [
         _matters_opened(frames, of_matters, spans.period),
         fees,
@@ -159,17 +156,6 @@ def new_business(
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
     return frames.to_native(_result(totals, of_matters), time_entries, spans.period, settings)
-
-
-def _compare_matters(frames: Frames) -> None:
-    """Compare the matters of frames in memory without information about their load; lazy ones need another query."""
-    if load_info(frames.natives["matters"]) is not None:
-        return
-    worked, passed = (frames.select(name, ("matter_id",)) for name in ("time_entries", "matters"))
-    if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
-        ids = [each.get_column("matter_id").unique().to_list() for each in (worked, passed)]
-        consequence = "the matters opened, and the clients' first days, are incomplete"
-        note_matters_not_passed(frames, ids[0], ids[1], consequence)
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:

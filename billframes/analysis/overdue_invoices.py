@@ -31,10 +31,8 @@ from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.rules.amounts import HIDDEN_RATES
-from billframes.analysis.rules.cut_frames import note_cut_frames, note_cut_invoices
 from billframes.analysis.rules.loads import need_open_on
 from billframes.analysis.sheets.aging import aging
 from billframes.config.firm import FirmSettings
@@ -122,10 +120,6 @@ def overdue_invoices(
     day = read_date(as_of, "as_of")
     frames = Frames.of("overdue_invoices", locals())
     need_open_on(frames, ("time_entries",), day)
-    consequence = "their balances and the work since are not counted"
-    note_cut_frames(frames, day, consequence)
-    note_partial_frames(frames, "hours and value since the due date are incomplete", settings)
-    note_cut_invoices(frames, day, "on older invoices that may be overdue, and are not listed")
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     unknown = [_NO_WORK] * len(overdue)

@@ -23,7 +23,6 @@ from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date, without_people
-from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import find_responsible, responsible_of_matters
@@ -142,7 +141,6 @@ def prebill_review(
     people = responsible_of_matters(frames) if "matters" in frames else {}
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, frames, day, settings)
-    note_partial_frames(frames, "items, findings or overdue balances can be missing", settings)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames)

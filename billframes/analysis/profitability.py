@@ -29,7 +29,6 @@ from billframes.analysis.model.billed_work import FACT
 from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.recorded_time import note_filtered_time
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.config.firm import FirmSettings
@@ -130,7 +129,6 @@ def profitability(
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     frames = Frames.of("profitability", locals())
     period = frames.period(start, end, settings)
-    note_filtered_time(frames, "cost is too low, and profit and margin are too high")
     grouping = Grouping.of(by, frames, settings)
     every = frozenset(MATTER_TYPES)
     work = BilledWork(grouping=grouping, periods=[period], basis=basis, typed=True, matter_types=every)

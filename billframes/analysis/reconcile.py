@@ -24,7 +24,7 @@ from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
-from billframes.analysis.model.missing_work import note_absent_items, note_late_start, note_missing_work
+from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
@@ -141,9 +141,6 @@ def reconcile(
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(C(*_SUMS, "_rows", "matter_count").sum())
     note_absent_items(frames)
-    if "date" in column_names(frames["time_entries"]):
-        dated = (frames["time_entries"], "date"), (frames["invoices"], "invoice_date")
-        note_late_start(frames, *dated, period.start, "amounts can wrongly look unexplained")
     _note(totals, selected, period, settings, frames)
     counted = in_period(selected, "invoice_date", period).join(totals, on="invoice_id", how="left")
     rows = _with_tax(counted.with_columns(C(*_SUMS, "matter_count").fill_null(0.0)), settings)
@@ -232,24 +229,19 @@ def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
         "rows": value_if(not_passed, "_rows"),
         "invoices": as_float(not_passed),
         "hidden": value_if(not_passed | counted, "_hidden"),
-        "items": value_if(counted, nw.sum_horizontal(*_ITEM_AMOUNTS.values())),
     }
-    billed = {"billed": value_if(is_counted, "amount").sum()}
     evidence = join_by_id(invoices, totals, "invoice_id").with_columns(_evident=C("invoice_state") == "final")
     evidence = _as_allocated(evidence, settings).with_columns(**above_items(taxed=taxed))
     of_rows = {name: column.sum() for name, column in sums.items()}
-    count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items(taxed=taxed)))
+    count = collect_counts((rows, of_rows), (evidence, count_above_items(taxed=taxed)))
     notes, items, ids = frames.notes, int(count["rows"]), int(count["invoices"])
     words = {"items": f"{items:,} item{'' if items == 1 else 's'}", "consequence": "left out"}
     words["reasons"] = f" ({ids:,} invoice{'' if ids == 1 else 's'} in all)"
     notes.add(UNKNOWN_INVOICE, items, **words)
     so = "the items of their invoices can't be added up"
     notes.add(HIDDEN_RATES, count["hidden"], which=" on invoices", consequence=so)
-    if frames.is_inner or note_same_share(notes, count, evidence, taxed=taxed, whole=whole):
-        return
-    if not count["hidden"] and not whole:
-        consequence = "amounts can wrongly look unexplained"
-        note_missing_work(notes, count["billed"], count["items"], consequence, settings)
+    if not frames.is_inner:
+        note_same_share(notes, count, evidence, taxed=taxed, whole=whole)
 
 
 ANALYSIS = Analysis(

@@ -28,7 +28,6 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.results.selection import refuse_periods, selected
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import note_unfinished_period
 from billframes.analysis.sheets.aging import ANALYSIS as AGING
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
@@ -159,7 +158,6 @@ def scorecard(
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
         note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
-    note_cut_frames(frames, day, "their open amounts are not counted")
     select, dates = partial(selected, frames, grouping), {"start": first, "end": last}
     parts = [
         select(UTILIZATION, _HOURS, by=keys, **dates, as_of=day),

@@ -12,12 +12,8 @@ from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
-from billframes.analysis.model.missing_work import note_matters_not_passed, note_partial_frames
-from billframes.analysis.model.recorded_time import note_filtered_time
 from billframes.analysis.open_matters import OpenMatters
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.config.firm import FirmSettings
-from billframes.loading.load_info import load_info
 from billframes.periods import DateLike
 
 
@@ -119,12 +115,6 @@ def stale(
     frames = Frames.of("stale", locals())
     resolved = resolve_users(settings, frames)
     open_matters = OpenMatters.of(frames, day, wip_days, resolved)
-    note_cut_frames(frames, day, "their open amounts and their days are not counted")
-    note_partial_frames(frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters")
-    note_filtered_time(frames, "matters can wrongly look idle, and fixed fees as if they had no hours")
-    if load_info(frames.natives["matters"]) is None:
-        consequence = "it is unknown whether they are archived or idle"
-        note_matters_not_passed(frames, open_matters.activity, open_matters.matters, consequence)
     rows = open_matters.findings(frames, idle_days, resolved)
     return frames.list_to_native(rows, ANALYSIS.schema, time_entries, as_of=day)
 

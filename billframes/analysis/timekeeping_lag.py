@@ -22,7 +22,6 @@ from billframes.analysis.frames.expressions import day_number, in_period, null_c
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, Key
-from billframes.analysis.model.recorded_time import note_cut_dates, note_empty_months
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
 from billframes.config.firm import FirmSettings
@@ -137,8 +136,6 @@ def timekeeping_lag(
     frames = Frames.of("timekeeping_lag", locals())
     period = frames.period(start, end, settings)
     need_period(frames, ("time_entries",), period, ITEM_FILTERS)
-    note_empty_months(frames, period, "the figures lack the entries of these days")
-    note_cut_dates(frames, "the days until entry are too many")
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames, grouping, period), grouping)
     unknown = round(sum(group.unknown for group in groups))

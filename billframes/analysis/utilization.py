@@ -28,17 +28,15 @@ from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.capacity import PARTIAL_HOURS, note_missing_holidays
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.recorded_time import RecordedTime, note_empty_months
+from billframes.analysis.model.recorded_time import RecordedTime
 from billframes.analysis.model.worked_time import UtilizationOptions, client_hours
-from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import (
     ITEM_FILTERS,
-    has_removed_rows,
     need_period,
     note_unfinished_period,
     people_loaded,
 )
-from billframes.analysis.rules.people import HOURS_REMOVED, SOME_USERS
+from billframes.analysis.rules.people import SOME_USERS
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
@@ -140,11 +138,6 @@ def utilization(
         note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
     note_missing_holidays(frames.notes, grouping.settings, first, last)
     filtered = bool(getattr(load_info(frames.natives.get("users")), "arguments", {}))
-    if grouping.capacity_known:
-        consequence = "{hours} available hours of each person have no work"
-        note_empty_months(frames, period, consequence, grouping.settings)
-        consequence = "the days before are available hours without work"
-        note_cut_frames(frames, last, consequence, dated=("time_entries",), start=first)
     recorded = RecordedTime(frames, period, grouping.settings)
     known_from = first_day(**frames.passed("time_entries"))
     options = UtilizationOptions(
@@ -158,15 +151,12 @@ def utilization(
 
 
 def _check_load(frames: Frames, grouping: Grouping, period: Period) -> None:
-    """Refuse or note missing entries or users: hours and capacity are then not of the same people and days."""
-    time_entries, users = frames.natives["time_entries"], frames.natives.get("users")
-    filters = getattr(load_info(users), "arguments", {}) if grouping.capacity_known else {}
+    """Refuse loads that lack entries, and note loads that lack users: capacity is then not of the same people."""
+    filters = getattr(load_info(frames.natives.get("users")), "arguments", {}) if grouping.capacity_known else {}
     words = {"filters": join_names([f"`{name}`=" for name in filters]), "about": "users"}
     frames.notes.add(SOME_USERS, len(filters), **words)
     filters_allowed = ("user_id",) if grouping.capacity_known else ITEM_FILTERS
     need_period(frames, ("time_entries",), period, filters_allowed)
-    if grouping.capacity_known and has_removed_rows(time_entries) and not has_removed_rows(users):
-        frames.notes.add(HOURS_REMOVED, 1)
 
 
 _HOURS = ("client_hours", "non_billable_hours", "total_hours", "capacity_hours")

@@ -421,8 +421,8 @@ SPARK_CALLS = (
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
 # collect more rows, as their documentation says.
 QUERIES = {
-    "utilization by user": 9,
-    "utilization by role and month": 8,
+    "utilization by user": 6,
+    "utilization by role and month": 5,
     "realization by client and month": 4,
     "realization by originator": 6,
     "realization by industry": 4,
@@ -433,6 +433,6 @@ QUERIES = {
     "reconcile": 2,
     "billing lag by client": 2,
     "origination": 7,
-    "effective rates by user": 5,
-    "leverage of the firm": 8,
+    "effective rates by user": 6,
+    "leverage of the firm": 5,
 }

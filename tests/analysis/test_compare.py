@@ -69,7 +69,6 @@ def test_periods_that_were_not_passed_are_missing_and_absent_keys_count_as_zero(
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS)
 def test_rows_re_add_to_the_analysis_of_each_month_and_of_the_year(pandas_firm, book):

@@ -316,7 +316,7 @@ def test_budgets_are_needed(pandas_firm):
 def test_items_that_were_not_passed_are_warned_about(pandas_firm):
     entries, bills = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS)
     absent = pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed")
-    with absent, pytest.warns(IncompleteDataWarning, match=r"2 invoices bill 1,150\.00 more than"):
+    with absent:
         result = contribution(entries, invoices=bills, start="2026-10", by=None)
     assert result["fees_amount"].tolist() == pytest.approx([2400.0])
     with pytest.warns(IncompleteDataWarning, match="1 billable time entry names an invoice"):

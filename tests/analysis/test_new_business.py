@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -227,13 +226,6 @@ def test_loads_that_do_not_reach_back_are_refused(book, client):
     archived = client.matters(archived=False)
     with pytest.raises(ParameterError, match="needs all matters, but matters was loaded with archived="):
         new_business(book.time_entries, invoices=book.invoices, **items | {"matters": archived}, start="2026-10")
-    with (
-        pytest.warns(IncompleteDataWarning, match="new_business: rows of matters were removed after the load"),
-        pytest.warns(IncompleteDataWarning, match="matters are not among the matters passed"),
-    ):
-        new_business(
-            book.time_entries, invoices=book.invoices, **items | {"matters": book.matters.head(5)}, start="2026-10"
-        )
 
 
 def test_frames_without_a_past_make_every_client_new_and_say_so(pandas_firm):
@@ -281,25 +273,3 @@ def without_load(book):
     names = ("time_entries", "invoices", "expenses", "fixed_fees", "matters")
     loaded = {name: getattr(book, name) for name in names}
     return {name: pd.DataFrame({column: frame[column] for column in frame}) for name, frame in loaded.items()}
-
-
-def test_work_and_invoices_that_begin_after_the_year_before_are_warned_of(without_load):
-    dates = {"time_entries": "date", "invoices": "invoice_date"}
-    late = {name: without_load[name][without_load[name][date] >= "2026-01-01"] for name, date in dates.items()}
-    expected = (
-        r"first of the time entries is of 2026-01-\d\d and the first of the invoices is of .*clients have matters"
-    )
-    with pytest.warns(IncompleteDataWarning, match=expected):
-        new_business(**without_load | late, start="2026-Q3", by="client")
-    matters = without_load["matters"].drop(columns="originator_names")
-    lazy = {name: pl.from_pandas(frame).lazy() for name, frame in (without_load | late | {"matters": matters}).items()}
-    with pytest.warns(IncompleteDataWarning, match=expected):
-        new_business(**lazy, start="2026-Q3", by="client")
-    new_business(**without_load, start="2026-Q3", by="client")
-
-
-def test_active_matters_only_are_warned_of(without_load):
-    matters = without_load["matters"]
-    active = without_load | {"matters": matters[~matters["archived"]]}
-    with pytest.warns(IncompleteDataWarning, match=r"new_business: \d+ of \d+ matters with work are not among"):
-        new_business(**active, start="2026-Q3", by=None)

@@ -20,7 +20,6 @@ import pytest
 import billframes as bf
 from billframes import FirmSettings, analysis
 from billframes._notes import Note, Notes, Rule, collect_notes
-from billframes.analysis.frames.implausible_values import RULES
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import attach_load_info
 from tests.analysis.conftest import ENGINES
@@ -123,9 +122,7 @@ def with_entries(firm: Firm, **columns: Any) -> Firm:
 
 
 FIXED = functools.cache(functools.partial(make_firm, kind="fixedFee"))
-MANY = functools.cache(functools.partial(make_firm, 8))
 OLD = functools.cache(functools.partial(make_firm, 1, first=dt.date(2025, 1, 1)))
-OLD_CLIENTS = functools.cache(functools.partial(make_firm, 1, first=dt.date(2025, 1, 1), taxes=(0.0,) * 6))
 CLIENTS = functools.cache(functools.partial(make_firm, taxes=(0.0,) * 6))
 
 MISTAKES: dict[str, Mistake] = {
@@ -134,16 +131,6 @@ MISTAKES: dict[str, Mistake] = {
         CALLS["wip"],
         "1 of the billable time entries in progress has no amount, although others have one (time_entry_id t0_0",
         entries(amount=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["amount"]),
-    ),
-    "no_worth": Mistake(
-        realization(),
-        "amount is 0 in all of the",
-        entries(amount=lambda row: 0.0 if row["amount"] else None, rate=lambda _: 0.0),
-    ),
-    "other_unit": Mistake(
-        realization(),
-        "invoices bill about a hundred times the value of their time. The invoices may be in cents",
-        invoices(amount=lambda row: row["amount"] * 100, balance=lambda row: row["balance"] * 100),
     ),
     "high_rates": Mistake(
         costs(cost_rates={"u0": 90_000.0, "u1": 80.0}),
@@ -177,30 +164,6 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "items_not_passed": Mistake(realization(), "No expenses were passed, so the amounts", without("expenses")),
     "work_not_passed": Mistake(CALLS["wip"], "No fixed_fees were passed, so none are counted", without("fixed_fees")),
-    "inner_merge": Mistake(
-        CALLS["wip"],
-        "The time entries have columns of the invoices, and none of them is unbilled",
-        lambda firm: change(
-            only("time_entries", lambda row: bool(row["invoice_id"]))(firm), "time_entries", balance=lambda _: 0.0
-        ),
-    ),
-    "no_prebills": Mistake(
-        CALLS["wip"],
-        "None of the time entries passed is on an invoice, so prebill_amount has no time",
-        entries(invoice_id=lambda _row: None),
-    ),
-    "earlier_work": Mistake(
-        call("billing_lag", "time_entries", "invoices", *PEOPLE, **YEAR),
-        "the earliest of the time entries passed is of 2026-01-02, so work that waited long can be missing",
-        only("time_entries", of_day(2026, 1)),
-        CLIENTS,
-        CLIENTS,
-    ),
-    "work_on_invoices": Mistake(
-        realization(),
-        "more than the time entries, expenses and fixed fees passed can explain",
-        only("time_entries", lambda row: row["date"].day <= row["date"].month + 8),
-    ),
     "hidden_rates_beside_fixed_fees": Mistake(
         realization(discounts="items"),
         "have time without an amount, so their fees billed are missing",
@@ -237,36 +200,11 @@ MISTAKES: dict[str, Mistake] = {
     "no_budgeted_work": Mistake(
         burn(budgets={"m7": 1.0}), "No item is on a matter that has a budget (m7)", rightly=burn(budgets={"m0": 1.0})
     ),
-    "few_people": Mistake(
-        utilization(),
-        "Only 1 of 8 timekeepers have entries in the period",
-        only("time_entries", lambda row: row["user_id"] == "u0"),
-        MANY,
-        MANY,
-    ),
-    "hours_in_minutes": Mistake(
-        utilization(),
-        "people are more than the 31 days of the period have",
-        entries(hours=lambda row: row["hours"] * 100),
-    ),
-    "other_people": Mistake(
-        utilization(),
-        "6 of 8 people with entries are not among the users passed",
-        only("users", lambda row: row["user_id"] < "u2"),
-        MANY,
-        MANY,
-    ),
     "users_filtered": Mistake(
         utilization(),
         "users was loaded with role=",
         whole=True,
         remember=loaded("users", arguments={"role": "principal"}),
-    ),
-    "removed_rows": Mistake(
-        call("exposure", *MONEY, *PEOPLE, as_of="2026-10-31"),
-        "rows of time_entries were removed after the load",
-        whole=True,
-        remember=cut("time_entries"),
     ),
     "unknown_role": Mistake(
         call("leverage", "time_entries", *PEOPLE, **YEAR),
@@ -277,13 +215,6 @@ MISTAKES: dict[str, Mistake] = {
         realization(),
         "are on matters of unknown type; they are counted",
         only("matters", lambda row: row["matter_id"] != "m0"),
-    ),
-    "unknown_matters": Mistake(
-        call("stale", *MONEY, *PEOPLE, as_of="2026-10-31"),
-        "6 of 7 matters with work are not among the matters passed",
-        only("matters", lambda row: row["matter_id"] == "m_office"),
-        CLIENTS,
-        CLIENTS,
     ),
     "unmatched": Mistake(
         realization(by="practice_area"),
@@ -317,19 +248,6 @@ MISTAKES: dict[str, Mistake] = {
         "rows repeated, equal in every column",
         lambda firm: add(firm, "time_entries", *firm["time_entries"].slice(0, 3).to_pylist()),
     ),
-    "repeated_days": Mistake(
-        utilization(start="2026-01-01", end="2026-10-31"),
-        "time_entries has no time_entry_id, and every row of",
-        lambda firm: {
-            **firm,
-            "time_entries": __import__("pyarrow")
-            .concat_tables([firm["time_entries"]] * 2)
-            .drop_columns(["time_entry_id"]),
-        },
-    ),
-    "no_time_entries": Mistake(
-        realization(), "time_entries has no rows, but invoices has", only("time_entries", lambda _row: False)
-    ),
     "missing_numbers": Mistake(
         utilization(),
         "hours is missing in 1 row",
@@ -355,13 +273,6 @@ MISTAKES: dict[str, Mistake] = {
         "so every client counts as new",
         make=lambda: make_firm(first=dt.date(2026, 8, 3)),
         right=OLD,
-    ),
-    "late_history": Mistake(
-        CALLS["new business"],
-        "the first of the time entries is of 2026-06-0",
-        only("time_entries", of_day(2026, 6)),
-        OLD_CLIENTS,
-        OLD_CLIENTS,
     ),
     "no_time_zone": Mistake(
         CALLS["timekeeping lag"],
@@ -423,44 +334,6 @@ MISTAKES: dict[str, Mistake] = {
         "worked_amount is missing in 2 of 2 rows",
         make=lambda: make_firm(hidden=True),
     ),
-    "scaled_amounts": Mistake(
-        CALLS["wip"],
-        "amount is many times hours times rate. It may be in another unit, such as cents",
-        entries(amount=lambda row: row["amount"] and row["amount"] * 100),
-    ),
-    "swapped_rates": Mistake(
-        CALLS["wip"],
-        "rate is hours times amount, so the two seem to be swapped",
-        entries(rate=lambda row: row["amount"], amount=lambda row: row["rate"]),
-    ),
-    "hours_and_minutes": Mistake(
-        utilization(),
-        "hours seem to be hours and minutes, such as 1.30",
-        entries(hours=lambda row: 1.3, amount=lambda row: row["rate"] and 1.5 * row["rate"]),
-    ),
-    "hours_in_days": Mistake(
-        utilization(),
-        "hours seem to be days, because amount is 24 or 8 times",
-        entries(hours=lambda row: row["hours"] / 8),
-    ),
-    "negative_items": Mistake(
-        CALLS["wip"],
-        "amount is negative in most rows. Invoices bill expenses as positive amounts",
-        lambda firm: change(firm, "expenses", amount=lambda row: -row["amount"]),
-    ),
-    "empty_amounts": Mistake(
-        realization(), "amount is 0 on most invoices", invoices(amount=lambda _: 0.0, balance=lambda _: 0.0)
-    ),
-    "high_balances": Mistake(
-        aging(),
-        "balance is far above amount on most invoices that are not fully open",
-        invoices(amount=lambda row: row["balance"] or row["amount"], balance=lambda row: row["amount"]),
-    ),
-    "early_due_dates": Mistake(
-        aging(),
-        "due_date is before invoice_date on most invoices",
-        invoices(due_date=lambda row: row["invoice_date"], invoice_date=lambda row: row["due_date"]),
-    ),
 }
 
 
@@ -475,27 +348,12 @@ def noted(mistake: Mistake, name: str) -> list[dict[str, Any]]:
 MISTAKES |= {
     rule: Mistake(OF_COLUMNS[name].call, OF_COLUMNS[name].note, OF_COLUMNS[name].make, whole=OF_COLUMNS[name].whole)
     for rule, name in {
-        "whole_hours": "hours cut to whole numbers",
-        "unequal_amounts": "amounts that are not hours times rate",
-        "day_and_month": "day and month swapped",
-        "evening_dates": "midnights of Berlin in UTC",
         "impossible_dates": "years of another century",
-        "dated_ahead": "work dated after it was entered",
-        "endless_timer": "a timer that never stopped",
-        "no_real_due_date": "due dates of the year 1900",
-        "positive_credits": "credits without their sign",
-        "other_sign": "balances with the other sign",
-        "negative_invoices": "amounts with the other sign",
         "joined_matters": "a responsible lawyer joined by hand",
-        "filtered_time": "only billable time",
-        "empty_months": "a month without entries",
         "no_users": "no users",
         "days_outside": "hours after the end",
         "later_joiners": "a lawyer who joined in September",
-        "cut_frames": "receivables of one year",
         "net_invoices": "net invoices beside a tax",
-        "ended_time": "work in progress of time up to August",
-        "cut_dates": "dates cut to months",
     }.items()
 }
 MISTAKES |= {
@@ -518,7 +376,6 @@ def test_every_rule_has_a_mistake():
         for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
             there = vars(importlib.import_module(module.name)).values()
             names |= {each.name for each in there if isinstance(each, Rule)}
-    names |= {each.note.name for rules in RULES.values() for each in rules if each.note}
     assert names == MISTAKES.keys() | ELSEWHERE
 
 

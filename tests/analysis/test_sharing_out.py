@@ -68,7 +68,6 @@ def test_an_invoice_of_fixed_fees_or_expenses_counts_where_its_items_are(firm):
 CANCELLED = [("u1", 10.0, 1000.0, "i1"), ("u2", -9.5, -950.0, "i1")]
 
 
-@pytest.mark.filterwarnings("ignore:(budget_burn|aging). the invoices bill:billframes.errors.IncompleteDataWarning")
 def test_fees_of_time_that_corrections_nearly_cancel_count_for_the_client(firm):
     """Shared by worth, u1 had fees of 18,000 and u2 of -17,100."""
     given_frames = frames(firm, CANCELLED, [("i1", 900.0, 90.0)])
@@ -101,7 +100,6 @@ def test_a_tenth_of_the_worth_is_enough_to_share_by(firm):
     assert fees == {"u1": 0.0, "u2": 0.0, None: 200.0}
 
 
-@pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
 def test_a_balance_without_items_is_on_the_invoices_own_matter_and_its_fees_are_on_none(firm):
     given_frames = frames(firm, [("u1", 1.0, 100.0, "i1")], [("i1", 100.0, 60.0), ("i2", 50.0, 50.0)])
     bills = [("i1", DAY, DAY, "final", 100.0, 60.0, "c1", "m5"), ("i2", DAY, DAY, "final", 50.0, 50.0, "c1", "m2")]

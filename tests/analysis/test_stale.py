@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 
 from billframes.analysis import aging, fixed_fee_realization, stale, wip
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, CLIENT_OF, QUICK
 
 WORK = (
@@ -141,24 +139,6 @@ def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
     for row in rows[rows["finding"] == "open fixed fee"].to_dict("records"):
         known = hours.get(row["fixed_fee_id"], 0.0)
         assert row["hours"] == pytest.approx(known, abs=1e-9) or known == 0.0
-
-
-def test_a_part_of_the_matters_is_warned_of(client):
-    """Matters that were not passed could be archived or idle."""
-    names = ("time_entries", "expenses", "fixed_fees", "invoices", "matters")
-    loaded = {name: getattr(client, name)() for name in names}
-    frames = {name: pd.DataFrame({column: frame[column] for column in frame}) for name, frame in loaded.items()}
-    stale(**frames, as_of="2026-10-31")
-    for to in (
-        lambda frame: frame,
-        lambda frame: pl.from_pandas(frame.drop(columns="originator_names", errors="ignore")),
-    ):
-        part = {name: to(frame) for name, frame in (frames | {"matters": frames["matters"].head(60)}).items()}
-        with (
-            pytest.warns(IncompleteDataWarning, match=r"stale: \d+ of \d+ matters with work are not among the matters"),
-            pytest.warns(IncompleteDataWarning, match="on matters of unknown type"),
-        ):
-            stale(**part, as_of="2026-10-31")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from billframes.analysis.forecasting.ranges import limits, widening
 from billframes.analysis.forecasting.reading import Given, read_history, read_invoices
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, without_people
-from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.rules.forecasts import MISSED, NO_SEASON, OLD_BALANCES, UNCHECKED, WRITTEN_OFF
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.config.firm import FirmSettings
@@ -104,8 +103,6 @@ def prepare(
     day = read_date(as_of, "as_of")
     spans, level = read_horizons(horizons, day), read_level(level)
     need_open_on(frames, ("invoices", "time_entries"), day)
-    if given.complete_from is None:
-        note_partial_frames(frames, "cash from work that is not billed yet can be too high", settings)
     note_later_day(frames, day, without_people(settings), dt.timedelta(days=_NIGHTLY))
     _need_falls_since(frames, day, given.falls, without_people(settings))
     invoices = read_invoices(frames, day)

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import IDS, Frame, as_arrow, column_names
-from billframes.analysis.frames.engine import collect_counts, collect_values, to_dicts
+from billframes.analysis.frames.engine import collect_counts, collect_values
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 
@@ -29,10 +29,6 @@ Numbers = npt.NDArray[np.uint64]
 
 # Numbers of bytes that can be read as one number.
 _PARTS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = ((8, np.uint64), (4, np.uint32))
-# Without ids, rows of two calls on one day can be equal. But so many rows do not all occur twice by chance.
-_MANY = 10
-# In frames with more rows, only the second Wednesday of each month is checked.
-_ALL_DAYS = 50_000
 # The first id among so many rows shows how the ids of a frame are written.
 _FIRST = 1_000
 # Fewer ids that another frame lacks are exceptions, such as deleted matters, unless it lacks all of a few.
@@ -158,30 +154,6 @@ def _comparable(frame: Frame) -> Frame:
         if pa.types.is_nested(each.type):
             table = table.set_column(at, each.name, pa.array([repr(value) for value in table[each.name].to_pylist()]))
     return cast("Frame", nw.from_native(table))
-
-
-def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
-    """
-    Find the first year, month or day in which every row of items without ids occurs an even number of times.
-
-    Also return the number of repeated rows. Of over 50,000 rows, only the second Wednesday of each month is checked.
-    """
-    if len(frame) < 2 * _MANY or frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
-        return None
-    is_sampled = C("date").dt.day().is_between(8, 14) & (C("date").dt.weekday() == 3)
-    sample = frame.filter(is_sampled) if len(frame) > _ALL_DAYS else frame
-    rows: Any = _comparable(cast("Frame", sample))
-    texts = [name for name, dtype in rows.schema.items() if dtype in (nw.Categorical, nw.Enum, nw.Object)]
-    rows = rows.with_columns(C("date").dt.date(), *[C(name).cast(nw.String) for name in texts])
-    distinct = rows.group_by(rows.columns).agg(_rows=nw.len()).with_columns(_odd=C("_rows") % 2)
-    days = to_dicts(distinct.group_by("date").agg(C("_rows", "_odd").sum(), _distinct=nw.len()))
-    names = ["_rows", "_odd", "_distinct"]
-    by_day = pd.DataFrame(days, columns=["date", *names]).astype({"date": "str"}).set_index("date")[names]
-    for spans in (*(by_day.groupby(by_day.index.str[:size]).sum() for size in (4, 7)), by_day.sort_index()):
-        for span, count, odd_count, distinct_count in spans.itertuples(name=None):
-            if not odd_count and distinct_count >= _MANY:
-                return span, int(count - distinct_count)
-    return None
 
 
 def refuse_unlike_ids(frames: Mapping[str, Frame]) -> None:

@@ -22,28 +22,23 @@ from billframes.analysis.declare.columns import (
     DATE_OF,
     IDS,
     ITEMS,
+    PLAUSIBLE_DAYS,
     REQUIRED_NUMBERS,
     Frame,
     as_arrow,
 )
 from billframes.analysis.frames.checked_frames import Findings, current_checks
-from billframes.analysis.frames.column_rules import broken_rules, implausible_counts
 from billframes.analysis.frames.engine import collect_counts, collect_values
 from billframes.analysis.frames.enum_values import is_text, undeclared_counts, with_declared_values
-from billframes.analysis.frames.expressions import count_if
-from billframes.analysis.frames.implausible_values import RULES
+from billframes.analysis.frames.expressions import as_day, count_if, midnight
 from billframes.analysis.frames.repeated_ids import (
     drop_repeated,
     is_unique,
     refuse_unlike_ids,
-    repeated_span,
 )
-from billframes.loading.load_info import load_info
 
 C = nw.col
 
-# With fewer invoices, there may be no time yet.
-_SEVERAL = 10
 _SEEN = 1_000
 _UNKNOWN_INVOICE = "billed, but without invoice_id"
 # An empty text stands for no id, as in a file or after `fillna("")`.
@@ -77,23 +72,22 @@ _BILLED_WITHOUT_INVOICE = Rule(
     page=_CORRECT,
     unit="rows",
 )
-_NOTED = {"missing": _MISSING_NUMBERS, "undated": _NO_DATE, "billed": _BILLED_WITHOUT_INVOICE}
-"""The notes of rows with wrong values, by the kind of check."""
-_DATES = (nw.Date, nw.Datetime, nw.Object)
-_REPEATED_DAYS = Rule(
-    name="repeated_days",
-    seen="{subject} has no {id}, and every row of {span} is there twice or more ({n} too many).",
-    causes="Two overlapping loads may have been concatenated, or a merge may have repeated rows.",
-    remedy="Keep {id} in the frame: then each record counts once.",
+_IMPOSSIBLE_DATES = Rule(
+    name="impossible_dates",
+    seen="{subject}: {column} is before 1990 or after 2100 in {n} {n:row|rows}{example}; {consequence}.",
+    remedy="Correct these dates.",
+    page=_CORRECT,
     unit="rows",
 )
-_NO_TIME_ENTRIES = Rule(
-    name="no_time_entries",
-    seen="{subject} has no rows, but invoices has {n} rows, so no figure includes any time.",
-    remedy="Did a filter match no row? Pass all time entries.",
-    page="Ask whoever prepares these figures to load all time entries.",
-    unit="invoices",
-)
+_NOTED = {
+    "missing": _MISSING_NUMBERS,
+    "undated": _NO_DATE,
+    "billed": _BILLED_WITHOUT_INVOICE,
+    "impossible": _IMPOSSIBLE_DATES,
+}
+"""The notes of rows with wrong values, by the kind of check."""
+_OUT_OF_BOUNDS = {"due_date": "the invoice date is used instead"}
+_DATES = (nw.Date, nw.Datetime, nw.Object)
 
 
 def check_values(
@@ -107,11 +101,10 @@ def check_values(
     and ids that two frames write differently, are refused.
     """
     refuse_unlike_ids(frames)
-    _note_no_time_entries(frames, natives, notes)
     cache = current_checks()
     checked = cache.get(natives, ids_only=ids_only)
     checks_of = {
-        name: _FrameChecks.of(name, frame, natives[name], notes, ids_only=ids_only)
+        name: _FrameChecks.of(name, frame, natives[name], ids_only=ids_only)
         for name, frame in frames.items()
         if name not in checked
     }
@@ -135,7 +128,7 @@ class _FrameChecks:
     counted: dict[str, nw.Expr]
 
     @classmethod
-    def of(cls, name: str, frame: Frame, native: Any, notes: Notes, *, ids_only: bool) -> _FrameChecks:
+    def of(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _FrameChecks:
         """Choose the checks that the columns of a frame need."""
         schema = frame.collect_schema()
         id_ = IDS.get(name)
@@ -143,9 +136,6 @@ class _FrameChecks:
         counted: dict[str, nw.Expr] = {}
         if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
             counted["repeated"] = nw.len() - C(id_).n_unique()
-        if id_ is None and name in ITEMS and "date" in schema and isinstance(frame, nw.DataFrame):
-            span, rows = repeated_span(frame) or ("", 0)
-            notes.add(_REPEATED_DAYS, rows, name, about=name, id=f"`{IDS[name]}`", span=span)
         return cls(name, frame, id_, counted if ids_only else counted | _value_counts(name, frame, schema))
 
     def correct(self, counts: Mapping[str, int], notes: Notes) -> tuple[Frame, Findings]:
@@ -153,7 +143,6 @@ class _FrameChecks:
         frame, findings = self.frame, Findings()
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id, notes)
-        frame = self._without_implausible(frame, counts, findings)
         empty = [check.partition(" ")[2] for check, count in counts.items() if count and check.startswith("empty ")]
         known = {column: nw.when(~_is_empty(column)).then(C(column).cast(nw.String)) for column in empty}
         frame = frame.with_columns(**known) if known else frame
@@ -165,27 +154,15 @@ class _FrameChecks:
                 rows = self.select(frame, column, *(["billed"] if kind == "billed" else []))
                 wrong = rows.filter(_is_wrong(kind, column, rows.collect_schema()[column]))
                 words = {"column": f"`{column}`", "example": self.examples(wrong)}
+                words["consequence"] = _OUT_OF_BOUNDS.get(column, "they are in no period, or age for decades")
                 findings.add(_NOTED[kind], count, self.name, column, **words)
+        if counts.get("impossible due_date"):
+            findings.unknown[self.name, "due_date"] = ["impossible"]
+            frame = frame.with_columns(due_date=nw.when(~_is_impossible("due_date")).then(C("due_date")))
         if counts.get("billed invoice_id"):
             unknown = nw.when(_BILLED_WITHOUT_ID).then(nw.lit(_UNKNOWN_INVOICE))
             frame = frame.with_columns(invoice_id=unknown.otherwise(C("invoice_id").cast(nw.String)))
         return frame, findings
-
-    def _without_implausible(self, frame: Frame, counts: Mapping[str, int], findings: Findings) -> Frame:
-        """Add the findings of broken rules, and replace the values that stand for a missing one."""
-        start = "implausible "
-        implausible = {
-            name.removeprefix(start): each for name, each in counts.items() if name.startswith(start) and each
-        }
-        for rule in broken_rules(RULES.get(self.name, ()), self.frame, implausible):
-            if rule.note is None or not (seen := rule.seen(self.frame, self.id)):
-                continue
-            findings.add(rule.note, seen.pop("n"), self.name, rule.column, **seen)
-            if rule.clears:
-                findings.unknown[self.name, rule.column] = [rule.name]
-                plausible = ~rule.broken_by(rule.implausible)
-                frame = frame.with_columns(nw.when(plausible).then(C(rule.column)).alias(rule.column))
-        return frame
 
     def select(self, frame: Frame, *columns: str) -> Frame:
         """Return columns and the id, of pandas frames as Arrow, which is faster for few rows."""
@@ -201,9 +178,7 @@ class _FrameChecks:
 
 
 def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
-    counts = {
-        f"implausible {check}": count for check, count in implausible_counts(RULES.get(name, ()), frame, schema).items()
-    }
+    counts: dict[str, nw.Expr] = {}
     for column in _MAY_BE_EMPTY.get(name, ()):
         if column != IDS[name] and _may_have_empty_ids(frame, column, schema.get(column)):
             counts[f"empty {column}"] = count_if(_is_empty(column))
@@ -212,19 +187,13 @@ def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[st
         for column in columns.get(name, ()):
             if _may_be_missing(frame, column, kind, schema.get(column)):
                 counts[f"{kind} {column}"] = count_if(_is_wrong(kind, column, schema[column]))
+    for column in (*dates.get(name, ()), *(["due_date"] if name == "invoices" else [])):
+        if _may_be_impossible(frame, column, schema.get(column)):
+            counts[f"impossible {column}"] = count_if(_is_impossible(column))
     counts |= {f"undeclared {column}": count for column, count in undeclared_counts(name, frame, schema).items()}
     if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
         counts["billed invoice_id"] = count_if(_BILLED_WITHOUT_ID)
     return counts
-
-
-def _note_no_time_entries(frames: Mapping[str, Frame], natives: Mapping[str, Any], notes: Notes) -> None:
-    """Note a frame of time entries without rows, beside several invoices: a filter probably matched nothing."""
-    entries, invoices = frames.get("time_entries"), frames.get("invoices")
-    if not (isinstance(entries, nw.DataFrame) and isinstance(invoices, nw.DataFrame)) or len(entries):
-        return
-    if len(invoices) >= _SEVERAL and load_info(natives["time_entries"]) is None:
-        notes.add(_NO_TIME_ENTRIES, len(invoices), "time_entries")
 
 
 def _is_flag(dtype: Any) -> bool:
@@ -233,9 +202,11 @@ def _is_flag(dtype: Any) -> bool:
 
 
 def _is_wrong(kind: str, column: str, dtype: Any) -> nw.Expr:
-    """Return whether a value is missing, or an item is billed without an invoice."""
+    """Return whether a value is missing, a date is impossible, or an item is billed without an invoice."""
     if kind == "billed":
         return _BILLED_WITHOUT_ID
+    if kind == "impossible":
+        return _is_impossible(column)
     value = C(column)
     return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
 
@@ -248,6 +219,22 @@ def _may_be_missing(frame: Frame, column: str, kind: str, dtype: Any) -> bool:
         return True
     values = frame.get_column(column)
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
+
+
+def _is_impossible(column: str) -> nw.Expr:
+    low, high = map(midnight, PLAUSIBLE_DAYS)
+    return (C(column).cast(nw.Datetime("us")) < low) | (C(column).cast(nw.Datetime("us")) > high)
+
+
+def _may_be_impossible(frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether some dates of a frame in memory are out of bounds; on lazy engines, whether they can be."""
+    if dtype not in (nw.Date, nw.Datetime) or getattr(dtype, "time_zone", None) is not None:
+        return False
+    if not isinstance(frame, nw.DataFrame):
+        return True
+    values = frame.get_column(column)
+    days = [as_day(each) for each in (values.min(), values.max())]
+    return any(day is not None and not PLAUSIBLE_DAYS[0] <= day <= PLAUSIBLE_DAYS[1] for day in days)
 
 
 def _is_empty(column: str) -> nw.Expr:

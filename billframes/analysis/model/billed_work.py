@@ -43,20 +43,17 @@ from billframes.analysis.model.grouping import Grouping, sum_by_type
 from billframes.analysis.model.keys import ITEM_IDS, UNKNOWN
 from billframes.analysis.model.missing_work import (
     count_on_unknown_invoices,
-    count_work_not_passed,
     note_absent_items,
     note_details_not_in_all,
-    note_late_start,
     note_unknown_invoices,
-    note_work_not_passed,
     with_contingent,
 )
-from billframes.analysis.model.recorded_time import note_empty_months
 from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
 from billframes.analysis.rules.cancelled_work import count_cancelled, note_cancelled
 from billframes.analysis.rules.invoices import HIDDEN_BESIDE_FEES, NO_DUE_DATE_OF_WORK
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.analysis.rules.people import UNKNOWN_TYPE
+from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
 
 C = nw.col
 
@@ -64,11 +61,6 @@ C = nw.col
 def _rows(frames: Frames, of: BilledWork) -> Frame:
     for period in of.periods:
         need_work_on_invoices(frames, period, dated=of.basis)
-    if of.basis == "work_date":
-        note_empty_months(frames, of.periods[0], "the figures lack the work of these days")
-        dated = (frames["time_entries"], "date"), (frames["invoices"], "invoice_date")
-        so = "the fees of invoices with older work are divided among too few entries"
-        note_late_start(frames, *dated, of.periods[0].start, so)
     note_absent_items(frames)
     work, invoices = allocated_work(frames, of)
     _note(frames, work, with_contingent(invoices, frames), of)
@@ -214,22 +206,24 @@ def _sum(rows: Frame, of: BilledWork, by: Sequence[str]) -> Frame:
 
 
 def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
-    queries, taxed = [(work, _counts(of))], bool(of.grouping.settings.taxes)
+    taxed = bool(of.grouping.settings.taxes)
+    evident = (C("_invoice_state") == "final") & C("_contingent").is_null()
+    invoices = invoices.with_columns(_evident=evident).with_columns(**above_items(taxed=taxed))
+    of_invoices = count_above_items(taxed=taxed)
     for n, period in enumerate(of.periods):
-        rows, counted = count_work_not_passed(invoices, of.counts(period), taxed=taxed)
-        counted |= count_cancelled(of.counts(period))
+        counted = count_cancelled(of.counts(period))
         if of.basis == "invoice_date":
             counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
-        queries.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
+        of_invoices |= {f"{n} {name}": each for name, each in counted.items()}
+    queries = [(work, _counts(of)), (invoices, of_invoices)]
     found, notes, settings = collect_counts(*queries), frames.notes, of.grouping.settings
     if "priced" in found:
         note_high_rates(notes, "standard", settings.standard_rates, found["priced"], found["hours"])
     for n in range(len(of.periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         note_unknown_invoices(frames, counts.get("on_unknown", 0.0))
-        whole = is_whole(frames.natives)
-        note_work_not_passed(notes, counts, rows, taxed=taxed, whole=whole)
         note_cancelled(notes, counts, of.grouping.base)
+    note_same_share(notes, found, invoices, taxed=taxed, whole=is_whole(frames.natives))
     if not of.typed:
         so = "the fees of their invoices are allocated by hours, and the value of the time is missing"
         notes.add(HIDDEN_RATES, found["hidden"], which="", consequence=so)

@@ -18,7 +18,6 @@ from billframes.analysis.frames.engine import collect, collect_counts, collect_v
 from billframes.analysis.frames.expressions import (
     as_float,
     columns_or_null,
-    day_number,
     midnight,
     null_column,
     value_if,
@@ -29,23 +28,16 @@ from billframes.analysis.model.grouping import Grouping, known_type
 from billframes.analysis.model.keys import ITEM_IDS, UNKNOWN
 from billframes.analysis.model.missing_work import (
     note_details_not_in_all,
-    note_inner_merge,
-    note_missing_old_work,
     unknown_state_reasons,
 )
-from billframes.analysis.model.recorded_time import note_filtered_time
 from billframes.analysis.model.sums import Sum, add_up
-from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED, note_no_worth
-from billframes.analysis.rules.invoices import ABSENT_WORK, NO_PREBILLS, UNKNOWN_INVOICE
+from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED
+from billframes.analysis.rules.invoices import ABSENT_WORK, UNKNOWN_INVOICE
 from billframes.analysis.rules.people import UNKNOWN_TYPE
 
 C = nw.col
 
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
-# Fewer entries, such as those of a new client, can all be unbilled.
-_MANY = 50
-# If all time is younger, older entries may be missing.
-_TWO_MONTHS = 62
 # Result columns that add up the items of one billing state.
 _BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknown_amount": "unknown"}
 
@@ -60,7 +52,6 @@ class WipOptions:
     grouping: Grouping
     include_prebill: bool
     matter_types: frozenset[str] | None
-    load_known: bool = True
     columns: Sequence[str] = ()
 
     @property
@@ -229,17 +220,6 @@ def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
     """Note missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
     counts, notes = collect_counts((items, _counts(options))), frames.notes
     _note_unknown_invoices(counts, frames, options)
-    if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
-        _note_no_prebills(frames, options.day)
-    if not counts["worth"]:
-        _note_no_worth(frames)
-    young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
-    if young and counts["time"] >= _MANY and not options.load_known:
-        invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
-        note_missing_old_work(frames, invoices, "older work in progress is not counted")
-    if not counts["unbilled"]:
-        note_inner_merge(frames)
-        note_filtered_time(frames, "work in progress is too low", ("billed",))
     # `stale` asks for every type, to show work on contingency apart.
     types = None if frames.is_inner else options.matter_types
     if types is None or UNKNOWN not in types:
@@ -280,33 +260,10 @@ def _counts(options: WipOptions) -> dict[str, nw.Expr]:
         kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
     }
     counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
-    counts["worth"] = (C("_time").abs() + C("_hidden")).sum()
-    is_time = C("_kind") == "time_entries"
-    counts["time"] = value_if(is_time, "_rows").sum()
-    counts["oldest"] = nw.when(is_time).then(day_number("oldest_date")).min()
-    counts["unbilled"] = value_if(is_time & (C("_state") == "unbilled"), "_rows").sum()
-    counts["invoiced"] = value_if(is_time & (C("_state") != "unbilled"), "_rows").sum()
     key = options.grouping.type_key
     if key and key.base == ("matter_id",):
         counts["untyped"] = value_if((C("_type") == UNKNOWN) & ~C("matter_id").is_null(), "_rows").sum()
     return counts
-
-
-def _note_no_prebills(frames: Frames, day: dt.date) -> None:
-    """Note that there are draft bills, but no entry is on an invoice: entries on invoices were probably removed."""
-    on_invoices = frames.select("time_entries", ("invoice_id",))
-    named = {"named": as_float(~C("invoice_id").is_null()).sum()}
-    prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
-    counts = collect_counts((on_invoices, named), (_invoice_states(frames, day), prebills))
-    if not counts["named"]:
-        frames.notes.add(NO_PREBILLS, counts["prebills"], day=day)
-
-
-def _note_no_worth(frames: Frames) -> None:
-    billable = frames.select("time_entries", ("billing_type", "amount", "hours"))
-    billable = billable.filter((C("billing_type") == "billable") & (C("hours") != 0))
-    sums = {"rows": nw.len(), "worth": nw.coalesce(C("amount"), nw.lit(1.0)).abs().sum()}
-    note_no_worth(frames.notes, **collect_counts((billable, sums)))
 
 
 def _has_any_amount(frames: Frames) -> bool:

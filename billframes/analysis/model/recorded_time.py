@@ -8,129 +8,31 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few, join_names
+from billframes._names import first_few
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, collect_values, sum_by, to_dicts
-from billframes.analysis.frames.expressions import as_day, count_if, in_period, midnight, quotient
+from billframes.analysis.frames.engine import collect, collect_counts, to_dicts
+from billframes.analysis.frames.expressions import in_period, midnight, quotient
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.capacity import available_hours
 from billframes.analysis.rules.loads import has_removed_rows
 from billframes.analysis.rules.people import (
-    CUT_DATES,
     DAYS_OUTSIDE,
-    EMPTY_MONTHS,
-    FILTERED_TIME,
     LATER_JOINERS,
     NO_USERS,
 )
 from billframes.config.firm import FirmSettings
-from billframes.days import month_end, months_between
 from billframes.loading.load_info import load_day, load_info
 from billframes.periods import Period
 
 C = nw.col
 
-# People can have no entry in their first days; with fewer entries, all of them may be billable.
-_DAYS, _MANY = dt.timedelta(days=14), 50
-# A new firm can have work for one client, and a few matters for others.
-_CLIENTS = 10
-_KINDS = ("billable", "billable or under fixed fees", "billed", "for one client")
-
-
-def note_empty_months(frames: Frames, period: Period, consequence: str, settings: FirmSettings | None = None) -> None:
-    """
-    Note calendar months of the period in which nobody recorded time, after the first month with entries.
-
-    Of many entries that all begin after the period, all months are noted.
-
-    Frames that remember their load are complete, so they give no note.
-
-    Parameters
-    ----------
-    frames : Frames
-        With time entries.
-    period : Period
-        Without both ends, there is no note.
-    consequence : str
-        The consequence for the figures: the end of a sentence after "so", with `{hours}` for the available hours of a
-        person in these months.
-    settings : FirmSettings, optional
-        The calendar.
-    """
-    if period.start is None or period.end is None:
-        return
-    first, last = period.start, period.end
-    months = [month for month in months_between(first, last) if month >= first and month_end(month) <= last]
-    if load_info(frames.natives["time_entries"]) is not None or not months:
-        return
-    rows = frames.select("time_entries", ("date",), lazily=True).filter(~C("date").is_null())
-    number = C("date").dt.year().cast(nw.Int64) * 100 + C("date").dt.month().cast(nw.Int64)
-    by_month = rows.select("date", _month=number, _rows=nw.lit(1.0)).group_by("_month")
-    found = to_dicts(collect(by_month.agg(C("date").min(), C("_rows").sum())))
-    begin = as_day(min((row["date"] for row in found), default=None))
-    recorded = {row["_month"] for row in found}
-    later = [month for month in months if begin and (month > begin or begin > last)]
-    empty = [month for month in later if month.year * 100 + month.month not in recorded]
-    is_part = any(month.year * 100 + month.month in recorded for month in months_between(first, last))
-    if empty and (is_part or sum(row["_rows"] for row in found) >= _MANY):
-        hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
-        names = join_names([f"{month:%Y-%m}" for month in empty])
-        so = consequence.format(hours=f"{hours:,.0f}")
-        frames.notes.add(EMPTY_MONTHS, len(empty), "time_entries", months=names, consequence=so)
-
-
-def note_filtered_time(frames: Frames, consequence: str, kinds: Collection[str] = _KINDS) -> None:
-    """
-    Note that all entries of a frame without memory are of one kind, though the firm has matters with other time.
-
-    Time on internal matters is neither billable nor billed. `kinds` are those that make the analysis wrong.
-    """
-    matters = frames.get("matters")
-    loaded = load_info(frames.natives["time_entries"]) is not None
-    if matters is None or loaded or "matter_type" not in column_names(matters):
-        return
-    entries = frames.select("time_entries", ("billing_type",), ("billed", "client_id"), lazily=True)
-    listed = frames.select("matters", ("matter_type",), ("client_id",))
-    there, type_ = column_names(entries), C("billing_type")
-    of_time = {"billable": count_if(type_ == "billable"), "fixed": count_if(type_ == "fixedFee"), "rows": nw.len()}
-    of_time |= {"billed": count_if(C("billed").cast(nw.Boolean))} if "billed" in there else {}
-    of_matters = {name: count_if(C("matter_type") == name) for name in ("internal", "fixedFee")}
-    if "client_id" in there and "client_id" in column_names(listed):
-        of_time |= {"first": C("client_id").min(), "last": C("client_id").max()}
-    found = collect_values((entries, of_time), (listed, of_matters))
-    rows, internal = found["rows"], int(found["internal"])
-    if rows < _MANY:
-        return
-    all_matters = internal + int(found["fixedFee"])
-    seen = [
-        ("billed", found.get("billed") == rows, internal, "internal"),
-        ("billable", found["billable"] == rows, all_matters, "internal or of fixed fees"),
-        ("billable or under fixed fees", found["billable"] + found["fixed"] == rows, internal, "internal"),
-    ]
-    if found.get("first") is not None and found["first"] == found["last"]:
-        others = collect_counts((listed, {"others": count_if(C("client_id") != found["first"])}))["others"]
-        seen.insert(0, ("for one client", others >= _CLIENTS, int(others), "for other clients"))
-    for kind, is_so, others, types in seen:
-        if is_so and others and kind in kinds:
-            about = {"kind": kind, "others": others, "types": types, "consequence": consequence}
-            frames.notes.add(FILTERED_TIME, rows, "time_entries", **about)
-            return
-
-
-def note_cut_dates(frames: Frames, consequence: str) -> None:
-    """Note that the many entries of a frame without memory are on one day of each of several months."""
-    if load_info(frames.natives["time_entries"]) is not None:
-        return
-    days = frames.select("time_entries", ("date",), lazily=True).select("date", _rows=nw.lit(1.0))
-    found = [row for row in to_dicts(collect(sum_by(days, ["date"], ["_rows"]))) if row["date"] is not None]
-    months, rows = {(row["date"].year, row["date"].month) for row in found}, sum(row["_rows"] for row in found)
-    if 1 < len(found) == len(months) and rows >= _MANY:
-        frames.notes.add(CUT_DATES, rows, "time_entries", consequence=consequence)
+# People can have no entry in their first days.
+_DAYS = dt.timedelta(days=14)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

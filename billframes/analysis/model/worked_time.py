@@ -9,17 +9,15 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by, to_dicts
+from billframes.analysis.frames.engine import collect, collect_counts, sum_by, to_dicts
 from billframes.analysis.frames.expressions import as_float, in_period, map_values, null_column, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.capacity import DateRange, available_hours, prorated_targets, split_dates
 from billframes.analysis.model.grouping import Grouping, sum_by_type
 from billframes.analysis.model.keys import UNKNOWN
-from billframes.analysis.model.recorded_time import RecordedTime, note_filtered_time
-from billframes.analysis.rules.people import FEW_PEOPLE, MINUTES, OTHER_PEOPLE, UNKNOWN_TYPE
+from billframes.analysis.model.recorded_time import RecordedTime
+from billframes.analysis.rules.people import UNKNOWN_TYPE
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import Period
@@ -66,7 +64,7 @@ def client_hours(frames: Frames, grouping: Grouping, options: UtilizationOptions
     """Return the rows of `utilization`."""
     work = collect(_sum_hours(frames, grouping, options.period))
     listed = collect(_select_users(frames, grouping.settings)) if "users" in frames else None
-    _note(work, listed, grouping, options)
+    _note(work, grouping)
     work = _with_client_hours(work, options)
     if grouping.capacity_known:
         _note_other_people_and_days(work, frames, options)
@@ -108,33 +106,11 @@ def _split_by_billing_type(work: Frame, by: Sequence[str]) -> Frame:
     return sum_by(rows, by, _WORK)
 
 
-def _note(work: Frame, listed: Frame | None, grouping: Grouping, options: UtilizationOptions) -> None:
-    """Note unknown matters, of too many hours, and of too few people with entries."""
-    first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
-    settings, days = grouping.settings, (last - first).days + 1
-    of_work = {
-        "unknown": value_if(C("_type") == UNKNOWN, "_rows").sum(),
-        "hours": C("total_hours").sum(),
-        "people": C("user_id").n_unique(),
-    }
-    queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(work, of_work)]
-    if listed is not None and grouping.capacity_known and not options.active_only:
-        left = {user: 0.0 for user, end in settings.user_end.items() if cast("dt.date", end) < first}
-        at_firm = map_values("user_id", left, 1.0, nw.Float64)
-        queries.append((listed, {"listed": (C("_listed") * at_firm).sum()}))
-    counts = collect_counts(*queries)
-    notes, people = grouping.notes, int(counts["people"])
+def _note(work: Frame, grouping: Grouping) -> None:
+    """Note time on matters of unknown type."""
+    unknown = collect_counts((work, {"unknown": value_if(C("_type") == UNKNOWN, "_rows").sum()}))["unknown"]
     words = {"one": "time entry", "several": "time entries", "counted": "counted as client work"}
-    notes.add(UNKNOWN_TYPE, counts["unknown"], **words)
-    if grouping.capacity_known:
-        note_filtered_time(options.recorded.frames, "total hours, client hours and ratios are too low")
-    if counts["hours"] > 24.0 * days * people:
-        notes.add(MINUTES, counts["hours"], "time_entries", people=people, days=days)
-    # In the first days of a month, few people have any entries yet.
-    if days >= _A_WEEK and counts.get("listed", 0.0) >= _SEVERAL and 0 < people * 3 < counts["listed"]:
-        notes.add(FEW_PEOPLE, counts["listed"], people=people)
-    if listed is not None and grouping.capacity_known and not options.users_filtered:
-        _note_people_not_passed(work, listed, notes)
+    grouping.notes.add(UNKNOWN_TYPE, unknown, **words)
 
 
 def _note_other_people_and_days(work: Frame, frames: Frames, options: UtilizationOptions) -> None:
@@ -146,13 +122,6 @@ def _note_other_people_and_days(work: Frame, frames: Frames, options: Utilizatio
     recorded.note_later_joiners(client)
     if "users" not in frames and not options.active_only:
         recorded.note_no_users(len(sums))
-
-
-def _note_people_not_passed(work: Frame, listed: Frame, notes: Notes) -> None:
-    people = work.filter(C("user_id") != _NO_USER).select("user_id").unique()
-    found = join_by_id(people, listed.select("user_id", _found="user_id"), "user_id")
-    if many := count_many_missing(found):
-        notes.add(OTHER_PEOPLE, many[0], "users", all=many[1])
 
 
 def _with_client_hours(work: Frame, options: UtilizationOptions) -> Frame:

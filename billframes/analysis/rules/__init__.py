@@ -1,8 +1,7 @@
 """Rules: what is noted about frames that would give a wrong figure without an error (see `billframes._notes`).
 
 - `loads`: frames that were loaded for too short a period, or with filters
-- `cut_frames`: the same for frames without memory of their load, from what they show
-- `amounts`: amounts that are hidden or in cents, and rates that are not per hour
+- `amounts`: amounts that are hidden, and rates that are not per hour
 - `invoices`, `tax_share`, `cancelled_work`: invoices and the items on them
 - `people`: people and matters, and what the firm's settings say about them
 - `periods`: records dated too late, and periods that can't be compared

@@ -33,58 +33,6 @@ ABSENT_WORK = Rule(
     remedy="If there are none, pass an empty frame.",
     unit="frames",
 )
-INNER_MERGE = Rule(
-    name="inner_merge",
-    seen=(
-        "The time entries have columns of the invoices, and none of them is unbilled, so `unbilled_amount` has no time."
-    ),
-    causes="An inner merge may have dropped the unbilled ones.",
-    remedy="If so, merge with how='left'.",
-    unit="entries",
-)
-NO_PREBILLS = Rule(
-    name="no_prebills",
-    seen="None of the time entries passed is on an invoice, so `prebill_amount` has no time, although {n} of the "
-    "invoices passed {n:was|were} not final on {day}.",
-    causes="The entries on invoices may have been left out, or these invoices may have none.",
-    remedy="Also pass the entries on invoices: they are work in progress until their invoice is final.",
-    page="Look at these invoices in the billing system.",
-    unit="invoices",
-)
-EARLIER_WORK = Rule(
-    name="earlier_work",
-    seen="{subject}: the earliest of the time entries passed is of {begin}, so {consequence}.",
-    remedy="Pass all time entries, whenever the work was done.",
-    unit="older records",
-)
-MAY_BE_TAX = "Work on them may be missing, tax or a surcharge may have been added, or they may have been written up"
-"""The end of a message about frames that don't say how they were loaded."""
-_TAXES = " State taxes in the firm's settings."
-WORK_NOT_PASSED = Rule(
-    name="work_on_invoices",
-    seen="{subject}: {invoices} {invoices:invoice bills|invoices bill} {amount:,.2f} more than the time entries, "
-    "expenses and fixed fees passed can explain.",
-    causes=f"{MAY_BE_TAX}, so the figures may be too high.",
-    remedy=(
-        "Pass all work on these invoices, whenever and by whomever it was done (bf.book loads it), and state taxes in "
-        "the firm's settings."
-    ),
-    book="Compare the invoices with their items (reconcile), and state taxes in the firm's settings.",
-    page=f"Compare these invoices with their items.{_TAXES}",
-    unit="money",
-)
-MISSING_WORK = Rule(
-    name="work_on_invoices",
-    seen=(
-        "{subject}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices have a "
-        "total of {worth:,.2f} only."
-    ),
-    causes=f"{MAY_BE_TAX}. If work is missing, {{consequence}}.",
-    remedy="Pass all work (bf.book loads it), and state taxes in the firm's settings.",
-    book=WORK_NOT_PASSED.book,
-    page=WORK_NOT_PASSED.page,
-    unit="money",
-)
 HIDDEN_BESIDE_FEES = Rule(
     name="hidden_rates_beside_fixed_fees",
     seen="{n} billable time {n:entry is|entries are} on final invoices that also bill fixed fees and have time "

@@ -19,7 +19,6 @@ from typing import Any, NoReturn, cast
 import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
-from billframes._notes import Rule
 from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values, join_by_id
@@ -43,14 +42,6 @@ A_YEAR = dt.timedelta(days=366)
 TWO_YEARS = dt.timedelta(days=731)
 _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
-
-_REMOVED_ROWS = Rule(
-    name="removed_rows",
-    seen="{subject}: rows of {frames} were removed after the load, so {consequence}.",
-    remedy="Pass all rows and filter or group the result, or use bf.book.",
-    book="Pass all rows, and filter or group the result.",
-    unit="frames",
-)
 
 
 def need_period(frames: Frames | Call, names: Collection[str], period: Period, harmless: Collection[str] = ()) -> None:
@@ -206,17 +197,6 @@ def is_whole(natives: Mapping[str, Any]) -> bool:
     infos = [load_info(native) for name in ITEMS if (native := natives.get(name)) is not None]
     unbounded = [info is not None and info.start is None and info.end is None for info in infos]
     return len(infos) == len(ITEMS) and all(unbounded) and not any(has_removed_rows(natives[name]) for name in ITEMS)
-
-
-def note_removed_rows(frames: Frames | Call, consequence: str, *names: str) -> bool:
-    """
-    Note frames from which rows were removed after their load; return whether there are any.
-
-    `names` are the frames that need all their rows, and `consequence` ends a sentence after "so".
-    """
-    cut = [f"`{name}`" for name, native in frames.passed(*names).items() if has_removed_rows(native)]
-    frames.notes.add(_REMOVED_ROWS, len(cut), frames=join_names(cut), consequence=consequence)
-    return bool(cut)
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:

@@ -59,34 +59,6 @@ LATER_JOINERS = Rule(
     book="If they joined then, set `user_start` in the settings.",
     unit="people",
 )
-FEW_PEOPLE = Rule(
-    name="few_people",
-    seen=(
-        "Only {people} of {n} timekeepers have entries in the period, so most of `capacity_hours` is of people without "
-        "entries (`idle_capacity_hours`)."
-    ),
-    remedy=(
-        "Pass everyone's entries, or only the users of interest. For people who left, set `user_end` in the settings."
-    ),
-    page="For people who left, their last day belongs in the firm's settings.",
-    book="For people who left, set `user_end` in the settings.",
-    unit="timekeepers",
-)
-MINUTES = Rule(
-    name="hours_in_minutes",
-    seen="{n} hours of {people} {people:person|people} are more than the {days} days of the period have.",
-    causes="They may be minutes, or entries may be repeated.",
-    remedy="Hours are decimal, such as 1.5: divide minutes by 60. Each entry must occur once.",
-    unit="hours",
-)
-OTHER_PEOPLE = Rule(
-    name="other_people",
-    seen="{n} of {all} people with entries are not among the users {passed}. Those of "
-    "them who worked for clients have `capacity_hours`, like the users {passed}.",
-    remedy="Pass all users, from the same firm, or only the entries of the people passed.",
-    page="Look for these people in the billing system: their user accounts may have been deleted.",
-    unit="people",
-)
 NO_USERS = Rule(
     name="no_users",
     seen="Without `users`=, available hours are only those of the people with an entry in the period, and the days of "
@@ -99,35 +71,6 @@ SOME_USERS = Rule(
     "`capacity_hours`, and ratios of several people can be too high.",
     remedy="Load users without {filters}.",
     unit="filters",
-)
-HOURS_REMOVED = Rule(
-    name="removed_rows",
-    seen="{subject}: rows of time_entries were removed after the load, but the capacity is that of everyone on the "
-    "roster, so the ratio can be too low.",
-    remedy=(
-        "Load time_entries with user_id=, or pass only the people concerned as users=. To filter by client or matter, "
-        "group by it instead (by=)."
-    ),
-    unit="frames",
-)
-EMPTY_MONTHS = Rule(
-    name="empty_months",
-    seen="Nobody recorded time in {months}, so {consequence}.",
-    remedy="If entries are missing, pass all time entries of the period.",
-    unit="months",
-)
-CUT_DATES = Rule(
-    name="cut_dates",
-    seen="All {n} time entries are dated on one day of each month. If their dates were cut to months, {consequence}.",
-    remedy="Pass the dates of the work.",
-    unit="entries",
-)
-FILTERED_TIME = Rule(
-    name="filtered_time",
-    seen="All {n} time entries passed are {kind}, though {others} {others:matter is|matters are} {types}.",
-    causes="If other time was removed, {consequence}.",
-    remedy="Pass the time of every billing type, billed or not, for all clients.",
-    unit="entries",
 )
 UNKNOWN_ROLE = Rule(
     name="unknown_role",
@@ -144,12 +87,6 @@ UNKNOWN_TYPE = Rule(
     remedy="Pass `matters`= (the loader matters(), archived ones too).",
     page="Look for these matters in the billing system: they may have been deleted, or have no type.",
     unit="records",
-)
-UNKNOWN_MATTERS = Rule(
-    name="unknown_matters",
-    seen="{subject}: {n} of {all} matters with work are not among the matters {passed}, so {consequence}.",
-    remedy="Pass all matters, archived ones too.",
-    unit="matters",
 )
 UNMATCHED = Rule(
     name="unmatched",

@@ -68,13 +68,6 @@ NEW_CLIENTS = Rule(
     remedy="Load matters(), time_entries() and invoices() without dates, if there are older ones.",
     unit="clients",
 )
-LATE_HISTORY = Rule(
-    name="late_history",
-    seen="{subject}: {late}, but {n} clients have matters opened before {begin}. So fees of the year before and "
-    "clients without work are incomplete, and old clients can look new.",
-    remedy="Pass all time entries and invoices, whenever they were made.",
-    unit="clients",
-)
 NO_TIME_ZONE = Rule(
     name="no_time_zone",
     seen="{subject}: `created_at` has no time zone, so UTC is assumed. If it is the firm's local time, the lag of "

@@ -20,7 +20,6 @@ from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, count_if, value_if
-from billframes.analysis.rules.invoices import MAY_BE_TAX
 
 C = nw.col
 
@@ -52,6 +51,7 @@ _SAME_SHARE = Rule(
     book=_STATE,
     unit="invoices",
 )
+_CAUSES = "This may be a tax, a surcharge or another currency"
 _CORRECT = "If these amounts are without tax, pass them with tax, or leave `taxes` out of the settings."
 _NET_INVOICES = Rule(
     name="net_invoices",
@@ -128,7 +128,7 @@ def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, 
     if found is None or not _is_common(found, counts):
         return False
     state = f'taxes=[{{"name": …, "rate": {round(found.rate / 100, 4):g}, "on": {found.on}}}]'
-    cause = "This may be a tax or a surcharge" if whole else MAY_BE_TAX
+    cause = _CAUSES if whole else f"{_CAUSES}, or work on them may be missing"
     about = {"itemized": int(counts["itemized"]), "rate": found.rate, "cause": cause, "state": state}
     notes.add(_SAME_SHARE, found.invoices, "invoices", **about)
     return True
