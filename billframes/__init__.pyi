@@ -31,14 +31,12 @@ from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
 from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.duplicates import duplicates as duplicates
-from .analysis.effective_rates import effective_rates as effective_rates
 from .analysis.exposure import exposure as exposure
 from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup
 from .analysis.missing_time import missing_time as missing_time
 from .analysis.new_business import new_business as new_business
-from .analysis.origination import origination as origination
 from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
@@ -50,13 +48,15 @@ from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.scorecard import scorecard as scorecard
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.contribution import contribution as contribution
+from .analysis.sheets.effective_rates import effective_rates as effective_rates
+from .analysis.sheets.origination import origination as origination
 from .analysis.sheets.realization import realization as realization
 from .analysis.sheets.wip import wip as wip
+from .analysis.sheets.write_downs import write_downs as write_downs
 from .analysis.stale import stale as stale
 from .analysis.tie_out import tie_out as tie_out
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization
-from .analysis.write_downs import write_downs as write_downs
 from .client import (
     Client as Client,
 )

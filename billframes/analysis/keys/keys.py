@@ -16,7 +16,7 @@ two clients with the same name stay two rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -153,6 +153,10 @@ class Keys:
         """Whether the available hours of each group are known: all keys depend only on the person and the date."""
         return all(key.capacity_known for key in self.keys)
 
+    def with_key(self, key: Key) -> Keys:
+        """Return these keys and one more."""
+        return replace(self, keys=(*self.keys, key))
+
     def require_ids(self, *frames: str) -> None:
         """Refuse frames of items that lack the ids of clients, matters or users that the keys need."""
         for name in frames:
@@ -287,20 +291,30 @@ class Keys:
         rows = rows.with_columns(*names) if names else rows
         return with_formulas(rows, columns).select(*self.columns, *columns)
 
-    def combine(self, parts: Sequence[Frame], sums: Sequence[str], greatest: Sequence[str] = ()) -> Frame:
+    def combine(
+        self,
+        parts: Sequence[Frame],
+        sums: Sequence[str],
+        dates: Sequence[str] = (),
+        *,
+        least: Sequence[str] = (),
+        greatest: Sequence[str] = (),
+    ) -> Frame:
         """
         Add up results of other analyses by the keys, in memory.
 
-        Sums that a part does not have are 0, and its `greatest` are missing; a missing sum makes the sum missing.
+        Sums that a part does not have are 0, and its `dates` are missing; a missing sum makes the sum missing. Each
+        group has the latest of `dates`, and the smallest and largest of `least` and `greatest`, which all parts have.
         """
         rows = []
         for part in map(collect, parts):
             there = column_names(part)
             texts = [expr for key in self.keys for expr in own_labels(key)]
             known = [C(name).fill_null(float("nan")) if name in there else nw.lit(0.0).alias(name) for name in sums]
-            days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in greatest]
-            rows.append(part.select(*texts, *known, *days).select(*self.columns, *sums, *greatest))
-        return self._added_up(concat_keys(rows, self.columns), sums, (), greatest)
+            days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in dates]
+            columns = (*self.columns, *sums, *dates, *least, *greatest)
+            rows.append(part.select(*texts, *known, *days, *least, *greatest).select(*columns))
+        return self._added_up(concat_keys(rows, self.columns), sums, least, (*dates, *greatest))
 
     def _with_keys(self, rows: Frame, sums: Sequence[str], others: Sequence[str]) -> Frame:
         """Join the frames that the keys need, and select the key columns, the sums and the other columns."""

@@ -12,8 +12,8 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.expressions import RESIDUE, as_float, null_column
 from billframes.analysis.frames.native import nan_to_null
+from billframes.analysis.keys.keys import Keys
 from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES
 
 C = nw.col
@@ -52,7 +52,7 @@ def is_by_year(keys: Sequence[str]) -> bool:
     return [name for name in keys if name in TIMES] == ["year"]
 
 
-def rates_by_year(realized: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
+def rates_by_year(realized: Frame, keys: Keys, columns: Sequence[str]) -> Frame:
     """
     Return the rows of `effective_rates` by year.
 
@@ -60,7 +60,7 @@ def rates_by_year(realized: Frame, grouping: Grouping, columns: Sequence[str]) -
     ----------
     realized : Frame
         The result of `realization`, grouped by the keys and by `rate`. Without `rate`, the rates in use are missing.
-    grouping : Grouping
+    keys : Keys
         By the keys without `rate`.
     columns : sequence of str
         The columns of the result, without the keys.
@@ -68,14 +68,14 @@ def rates_by_year(realized: Frame, grouping: Grouping, columns: Sequence[str]) -
     if "rate" not in column_names(realized):
         realized = realized.with_columns(rate=null_column(nw.Float64))
     sums = (*_SUMS, *[name for name in ("standard_amount",) if name in columns])
-    rows = nan_to_null(realized).select(*dict.fromkeys([*grouping.columns, "rate"]), *sums)
-    totals = grouping.combine(
+    rows = nan_to_null(realized).select(*dict.fromkeys([*keys.columns, "rate"]), *sums)
+    totals = keys.combine(
         [_mark_rates_in_use(rows)],
         (*sums, "rates_in_use", "_unrated"),
         least=_LOWEST_AND_HIGHEST[:1],
         greatest=_LOWEST_AND_HIGHEST[1:],
     )
-    return _result(nan_to_null(totals), grouping, columns)
+    return _result(nan_to_null(totals), keys, columns)
 
 
 def _mark_rates_in_use(rows: Frame) -> Frame:
@@ -88,13 +88,13 @@ def _mark_rates_in_use(rows: Frame) -> Frame:
     )
 
 
-def _result(totals: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
+def _result(totals: Frame, keys: Keys, columns: Sequence[str]) -> Frame:
     known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_LOWEST_AND_HIGHEST, "rates_in_use")}
     rates = [name for name in ("worked_rate", "effective_rate", "standard_rate") if name in columns]
     totals = with_formulas(totals.with_columns(**known), rates)
     totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
-    totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None], rates)
-    return grouping.finish(totals, columns, named=True)
+    totals = _with_growth(totals, [key.columns[0] for key in keys.keys if key.time is None], rates)
+    return keys.labelled(totals, columns, named=True)
 
 
 def _with_growth(totals: Frame, ids: Sequence[str], rates: Sequence[str]) -> Frame:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import ENUMS
-from billframes.analysis.facts.work import UNKNOWN, work
+from billframes.analysis.facts.work import UNKNOWN, is_fee, work
 from billframes.analysis.frames.engine import collect_counts
 from billframes.analysis.frames.expressions import count_if, is_in_period
 from billframes.analysis.keys.keys import Keys, Sum, Totals
@@ -22,6 +22,7 @@ from billframes.analysis.rules.invoices import (
     NO_DUE_DATE_OF_WORK,
     UNKNOWN_INVOICE,
 )
+from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.analysis.rules.people import UNKNOWN_TYPE
 from billframes.periods import Period
 
@@ -63,6 +64,20 @@ def lost_in(call: Call, period: Period) -> nw.Expr | None:
 def with_lost(rows: nw.Expr, lost: nw.Expr | None) -> nw.Expr:
     """Return whether a row counts, or is counted as lost."""
     return rows if lost is None else rows.fill_null(False) | lost
+
+
+def all_fees(call: Call, keys: Keys, period: Period, sums: Sequence[Sum] = FEES) -> Totals:
+    """Add up the fees of final invoices of a period, of matters of every type, and note what concerns them."""
+    need_work_on_invoices(call, period)
+    keys.require_ids("time_entries", "fixed_fees")
+    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
+    lost = lost_in(call, period)
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"))
+    rows = rows.filter(with_lost(is_fee() & is_in_period("invoice_date", period), lost))
+    totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", left_out=lost)
+    note_fees(call, keys, totals)
+    keys.note_details(rows, {"fixed_fees": "amount", "invoices": "fees"})
+    return totals
 
 
 def note_fees(call: Call, keys: Keys, totals: Totals) -> None:

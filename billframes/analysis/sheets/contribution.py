@@ -15,12 +15,9 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.facts.work import is_fee, work
-from billframes.analysis.frames.expressions import is_in_period
 from billframes.analysis.keys.keys import Keys
 from billframes.analysis.model.keys import By
-from billframes.analysis.rules.fees import FEES, fee_marks, lost_in, note_fees, with_lost
-from billframes.analysis.rules.loads import need_work_on_invoices
+from billframes.analysis.rules.fees import all_fees
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -110,17 +107,8 @@ def contribution(
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
-    period = call.period(start, end)
-    need_work_on_invoices(call, period)
     keys = Keys.of(call, by)
-    keys.require_ids("time_entries", "fixed_fees")
-    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
-    lost = lost_in(call, period)
-    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"))
-    rows = rows.filter(with_lost(is_fee() & is_in_period("invoice_date", period), lost))
-    totals = keys.sum(rows, [*FEES, *fee_marks()], date="invoice_date", left_out=lost)
-    note_fees(call, keys, totals)
-    keys.note_details(rows, {"fixed_fees": "amount", "invoices": "fees"})
+    totals = all_fees(call, keys, call.period(start, end))
     fees = keys.finish(totals, ("billed_amount", "fixed_fee_amount", "fees_amount"))
     return keys.with_shares(fees, "fees_amount", ANALYSIS.measure_names)
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, join_by_id, sum_by
-from billframes.analysis.frames.expressions import RESIDUE, as_float, in_period, value_if
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.facts.work import work
+from billframes.analysis.frames.engine import join_by_id, sum_by
+from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, value_if
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.keys import UNKNOWN, By, Key, names_in
-from billframes.analysis.sheets.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
@@ -30,6 +30,7 @@ from billframes.periods import DateLike, Period
 C = nw.col
 
 _SIZE = Key(("invoice_size",), ("invoice_size",), (("invoice_size",),), missing=UNKNOWN)
+_TEXTS = ("_name", "_label")
 _SIZE_NAMES = frozenset({"size", "invoice_size"})
 # The columns of `realization` that are used.
 _AMOUNTS = (
@@ -42,25 +43,6 @@ _HALF_A_CENT = 0.005
 
 
 SHARES = ("share", "running_share")
-
-
-def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
-    """
-    Sort finished rows from large to small, add the shares of an amount, and select the `columns` in order.
-
-    Lazy rows are collected: not every engine sorts.
-    """
-    rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
-    # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
-    order = ["_size", *grouping.order]
-    rows = rows.with_columns(_size=C(amount).round(6)).sort(
-        *order, descending=[name == "_size" for name in order], nulls_last=True
-    )
-    known = rows[amount].null_count() == 0
-    whole = float(rows[amount].sum() or 0.0) if known else 0.0
-    share = C(amount) / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
-    shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
-    return cast("Frame", shared.select(*grouping.columns, *columns))
 
 
 def write_downs(
@@ -146,45 +128,64 @@ def write_downs(
     0              Ada              100.0               0.1              0.0
     1              Ben              -40.0              -0.1             40.0
     """
-    bounds = _bounds(sizes)
-    frames = Frames.of("write_downs", locals())
-    period = frames.period(start, end, settings)
-    names = names_in(by)
-    keys = [name for name in names if name not in _SIZE_NAMES]
-    grouping = Grouping.of(keys, frames, settings)
-    options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
-    by_invoice = frames.call(realization, **options, by=[*keys, "invoice_id"], discounts=discounts)
-    whole = Grouping.of([*keys, "invoice_id"], frames, grouping.settings)
-    items = _other_items(frames, whole, period)
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"by": by, "start": start, "end": end, "matter_types": matter_types}
+    return run(ANALYSIS, data, **options, discounts=discounts, sizes=sizes)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    by: By,
+    start: DateLike | None,
+    end: DateLike | None,
+    matter_types: Collection[str] | None,
+    discounts: str,
+    sizes: Sequence[float],
+) -> Frame:
+    bounds, period, names = _bounds(sizes), call.period(start, end), names_in(by)
+    own = [name for name in names if name not in _SIZE_NAMES]
+    # An invoice is judged as a whole, so rows are added up by invoice first.
+    whole = Keys.of(call, [*own, "invoice_id"])
+    options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "discounts": discounts}
+    by_invoice = call.ask("realization", by=[*own, "invoice_id"], **options)
+    items = _other_items(call, whole, period)
     rows = whole.combine([by_invoice.select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
-    if len(keys) < len(names):
-        rows = _with_sizes(rows, frames, bounds)
-        grouping = grouping.with_key(_SIZE)
-    totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
-    names = ANALYSIS.measure_names
-    finished = grouping.finish(totals, [each for each in names if each not in SHARES], named=True)
-    return frames.to_native(with_shares(finished, grouping, "write_down_amount", names), time_entries, period, settings)
+    keys = Keys.of(call, own)
+    if len(own) < len(names):
+        rows = _with_sizes(rows, call, bounds)
+        keys = keys.with_key(_SIZE)
+    columns = ANALYSIS.measure_names
+    totals = keys.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
+    finished = keys.labelled(totals, [each for each in columns if each not in SHARES], named=True)
+    return keys.with_shares(finished, "write_down_amount", columns)
 
 
-def _other_items(frames: Frames, grouping: Grouping, period: Period) -> Frame:
+def _other_items(call: Call, keys: Keys, period: Period) -> Frame:
     """Return the keys and invoices of items on final invoices of the period, with `_items`, except billable hours."""
-    columns = ("invoice_id", "invoice_state", "invoice_date")
-    final = frames.select("invoices", columns).filter(C("invoice_state") == "final")
-    dated = in_period(final, "invoice_date", period).select("invoice_id", _dated=C("invoice_date"))
-    needed, parts = [each for each in grouping.row_columns if not each.endswith(("_name", "_label"))], []
-    for name in ITEMS:
-        # Of items that lack a key, the group is unknown.
-        there = column_names(frames[name]) if name in frames else ()
-        if there and all(source_of(each, there) in there for each in needed):
-            is_time = name == "time_entries"
-            own = ("invoice_id", "billing_type", "hours") if is_time else ("invoice_id",)
-            items = grouping.select_items(name, own, lazily=True)
-            items = items.filter((C("billing_type") != "billable") | (C("hours") == 0)) if is_time else items
-            rows = grouping.with_periods(join_by_id(items, dated, "invoice_id", "inner"), "_dated")
-            parts.append(
-                collect(sum_by(rows.with_columns(_items=nw.lit(1.0)), grouping.base, ["_items"]), frames[name])
-            )
-    return grouping.finish(grouping.add_up(grouping.concat(parts), ("_items",)), ("_items",))
+    kinds = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed_fee"}
+    # The type of a matter is found by its id.
+    typed = {"matter_type": "matter_id"} if "matter_type" in call.columns("matters") else {}
+    needed = [typed.get(each, each) for each in keys.base if not each.startswith("_") and not each.endswith(_TEXTS)]
+    # Of items that lack a key, the group is unknown.
+    with_keys = [
+        kind
+        for name, kind in kinds.items()
+        if all(source_of(each, call.columns(name)) in call.columns(name) for each in needed)
+    ]
+    rows = call.fact(work, keys.own, only=tuple(kinds.values()))
+    rows = rows.filter(C("is_final") & is_in_period("invoice_date", period) & C("kind").is_in([*with_keys, ""]))
+    rows = rows.filter(~C("is_billable") | (C("hours") == 0))
+    totals = keys.sum(rows, [Sum("_items", nw.lit(1.0))], date="invoice_date")
+    return keys.finish(totals, ("_items",))
 
 
 def _with_counts(rows: Frame) -> Frame:
@@ -212,12 +213,12 @@ def _with_counts(rows: Frame) -> Frame:
     return rows.with_columns(**counts)
 
 
-def _with_sizes(rows: Frame, frames: Frames, bounds: Sequence[float]) -> Frame:
+def _with_sizes(rows: Frame, call: Call, bounds: Sequence[float]) -> Frame:
     labels = ["credit", f"under {bounds[0]:,g}", *(f"{low:,g} to {high:,g}" for low, high in pairwise(bounds))]
     size = nw.lit(f"{bounds[-1]:,g} and more")
     for label, bound in reversed(list(zip(labels, [0.0, *bounds], strict=True))):
         size = nw.when(C("amount") < bound).then(nw.lit(label)).otherwise(size)
-    known = frames.select("invoices", ("invoice_id", "amount")).filter(~C("amount").is_nan())
+    known = call.select("invoices", ("invoice_id", "amount")).filter(~C("amount").is_nan())
     return join_by_id(rows, known.select("invoice_id", invoice_size=size), "invoice_id").with_columns(
         C("invoice_size").fill_null(UNKNOWN)
     )
@@ -232,6 +233,7 @@ def _bounds(sizes: Sequence[float]) -> list[float]:
 
 ANALYSIS = Analysis(
     name="write_downs",
+    rows_of=_rows,
     question="Whose work is billed at less than its value, and by how much?",
     summary=(
         "A write-down is the value of time billed less the fees billed; the largest come first. Write-ups and "

@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import BILLED_HOURS, Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.keys.keys import Keys
 from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.yearly_rates import YEARLY_COLUMNS, is_by_year, rates_by_year
-from billframes.analysis.sheets.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -113,21 +113,41 @@ def effective_rates(
     0  2025        200.0         200.0           1.0
     1  2026        200.0         250.0           2.0
     """
-    keys = names_in(by)
-    frames = Frames.of("effective_rates", locals())
-    period = frames.period(start, end, settings)
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"by": by, "basis": basis, "start": start, "end": end, "matter_types": matter_types}
+    return run(ANALYSIS, data, **options, discounts=discounts)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    by: By,
+    basis: str,
+    start: DateLike | None,
+    end: DateLike | None,
+    matter_types: Collection[str] | None,
+    discounts: str,
+) -> Frame:
+    names = names_in(by)
+    call.period(start, end)
     options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
     options["discounts"] = discounts
-    if not is_by_year(keys):
-        amounts_by_key = frames.call(realization, by=by, settings=settings, **options)
-        return frames.to_native(_rates(amounts_by_key), time_entries, period, settings)
-    grouping = Grouping.of(keys, frames, settings)
-    by_rate = [*keys, "rate"] if "rate" in column_names(frames["time_entries"]) else keys
-    amounts = frames.call(realization, by=list(dict.fromkeys(by_rate)), settings=grouping.settings, **options)
-    optional = [name for name in ANALYSIS.measure_names if name.startswith("standard_")]
-    left_out = () if grouping.settings.standard_rates else optional
-    columns = [name for name in ANALYSIS.measure_names if name not in left_out]
-    return frames.to_native(rates_by_year(amounts, grouping, columns), time_entries, period, settings)
+    if not is_by_year(names):
+        return _rates(call.ask("realization", by=by, **options))
+    keys = Keys.of(call, names)
+    by_rate = [*names, "rate"] if "rate" in call.columns("time_entries") else names
+    amounts = call.ask("realization", by=list(dict.fromkeys(by_rate)), **options)
+    known = bool(call.settings.standard_rates)
+    columns = [name for name in ANALYSIS.measure_names if known or not name.startswith("standard_")]
+    return rates_by_year(amounts, keys, columns)
 
 
 def _rates(realized: Frame) -> Frame:
@@ -146,6 +166,7 @@ def _growth(kind: str) -> Measure:
 
 ANALYSIS = Analysis(
     name="effective_rates",
+    rows_of=_rows,
     question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",
     summary=(
         "It divides fees billed by the hours they were billed for. It compares this effective rate with the rate at "

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.billed_work import FACT
-from billframes.analysis.model.billed_work_choice import BilledWork
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.keys import By, names_in
-from billframes.analysis.model.sums import Sum, add_up
+from billframes.analysis.rules.fees import FEES, all_fees
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-_SUMS = (
-    Sum("worked_amount", "worth", hides="_hidden"),
-    Sum("settled_amount", "_paid"),
-    Sum("billed_amount", "_fees"),
-    Sum("fixed_fee_amount", "_fixed"),
-)
+_SUMS = (Sum("worked_amount", "value"), Sum("settled_amount", "settled_fees"), *FEES)
 
 
 def origination(
@@ -103,16 +101,29 @@ def origination(
     >>> result["billed_amount"].tolist()
     [600.0, 200.0]
     """
-    frames = Frames.of("origination", locals())
-    period = frames.period(start, end, settings)
-    grouping = FACT.grouping(["originator", *names_in(by)], frames, settings)
-    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
-    totals = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names)
-    return frames.to_native(totals, time_entries, period, settings)
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"by": by, "start": start, "end": end}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
+    keys = Keys.of(call, ["originator", *names_in(by)])
+    totals = all_fees(call, keys, call.period(start, end), _SUMS)
+    return keys.finish(totals, ANALYSIS.measure_names)
 
 
 ANALYSIS = Analysis(
     name="origination",
+    rows_of=_rows,
     question="How high are the fees of the matters that each of us brought in?",
     summary=(
         "It credits the fees of each matter to the people who brought it in. Several originators share them equally, "
