@@ -111,6 +111,8 @@ class Scheduler:
         self._pack = pack
         self._report = report
         self._dates: list[dt.datetime | None] = []
+        # Whether responses state a total; then all of them must.
+        self._is_paged = False
 
     def new_store(self) -> RecordStore:
         """Return an empty store for the list's records."""
@@ -141,6 +143,9 @@ class Scheduler:
             if not under_way:
                 return
             ticket, raw = self._transport.receive()
+            if ticket not in under_way:
+                # It belongs to a run that an error ended.
+                continue
             request, tries = under_way.pop(ticket)
             page = self._checked(request, raw, tries)
             if page is None:
@@ -168,10 +173,13 @@ class Scheduler:
         """Return how many records match."""
         total = self.fetch(PageRequest(query, 1, added_filters=added_filters)).total
         if total is None:
-            raise PagingError(
-                f"{self.schema.name}: a response lacks the total, so the list can't be shown to be complete. Try again."
-            )
+            raise self._no_total()
         return total
+
+    def _no_total(self) -> PagingError:
+        return PagingError(
+            f"{self.schema.name}: a response lacks the total, so the list can't be shown to be complete. Try again."
+        )
 
     def take_earliest_time(self) -> dt.datetime | None:
         """Return the earliest server time of the responses since the last call; None if one lacks it."""
@@ -185,6 +193,8 @@ class Scheduler:
         try:
             page = Page(self._decode(raw.body), self.schema, raw.date, request.offset)
             wrong = check_page(request, page)
+            if self._is_paged and page.total is None:
+                wrong = wrong or self._no_total()
             if wrong is None:
                 page.block = self._pack(page.records)
         except DecodeError as error:
@@ -193,6 +203,7 @@ class Scheduler:
             raise wrong
         if wrong is not None:
             return None
+        self._is_paged = page.total is not None
         self._dates.append(raw.date)
         if page.granted_limit and page.granted_limit < (request.limit or self.page_size):
             # The server grants fewer rows, or pages a list without a limit: that is the page size from now on.

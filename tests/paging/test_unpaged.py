@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import httpx
 import pytest
 
+import billframes as bf
 from billframes.errors import DecodeError, PagingError
-from tests.conftest import paged
+from tests.conftest import entries, paged
 
 FIELDS = [{"id": f"f{i}", "entity": "client", "name": f"Field {i}", "valueType": "text"} for i in range(7)]
 AREAS = [{"practiceAreaId": f"p{i}", "label": f"Area {i}", "default": i == 0} for i in range(7)]
@@ -89,3 +92,24 @@ def test_fewer_codes_than_the_total_are_an_error(fake, connect):
         connect().codes()
     fake.answers["/v2/codes"] = {"data": codes, "pagination": {"limit": 50, "offset": 0, "total": 0}}
     assert len(connect().codes()) == 0
+
+
+@pytest.mark.parametrize("body", [b"[]", b'{"data": null}', b'{"data": []}', b'{"data": [], "pagination": null}'])
+@pytest.mark.parametrize("nth", [2, 3, 4])
+@pytest.mark.parametrize("wanted", [None, 1500])
+@pytest.mark.parametrize("page_size", [100, 1000])
+def test_a_later_page_without_rows_and_total_is_one_error(body, nth, wanted, page_size):
+    serve, numbers = paged(entries(2500)), itertools.count(1)
+
+    def answer(request):
+        return httpx.Response(200, content=body) if next(numbers) >= nth else httpx.Response(200, json=serve(request))
+
+    transport = httpx.MockTransport(answer)
+    with bf.Client("https://billing.test", "t", transport=transport, page_size=page_size, progress=False) as client:
+        try:
+            rows = len(client.time_entries(limit=wanted, select=""))
+        except bf.PagingError as error:
+            assert "lacks the total" in str(error)  # noqa: PT017 - enough pages came before it
+        else:
+            assert rows == wanted
+            assert nth * page_size > wanted
