@@ -227,7 +227,7 @@ def test_the_frames_of_the_period_are_those_that_the_loader_returns_for_it(book,
 
 def test_a_period_with_an_open_end_has_all_rows_to_that_side(client, october_book):
     everything = bf.book("2020-01-01", client=client)
-    everything.__dict__["time_entries"] = october_book.time_entries
+    everything.time_entries = october_book.time_entries
     assert_frame_equal(everything.in_period("time_entries"), october_book.time_entries)
     with pytest.raises(bf.ParameterError, match="name='matters' is not known"):
         everything.in_period("matters")

@@ -239,7 +239,7 @@ def test_an_invoice_of_a_matter_that_moved_to_another_client_has_items_of_both(b
     other = book.clients.loc[book.clients["client_id"] != invoice["client_id"], "client_id"].iloc[0]
     matters = book.matters.copy()
     matters.loc[matters["matter_id"] == invoice["matter_id"], "client_id"] = other
-    few.__dict__["matters"] = matters
+    few.matters = matters
     ledes_check(few, "11561")
     assert loads == of_clients(invoice["client_id"], other)
 
@@ -249,9 +249,9 @@ def test_an_invoice_above_its_clients_items_is_checked_with_all_items(book, clie
     whole = bf.book("2026-10", client=client)
     raised = book.invoices.assign(amount=book.invoices["amount"] + 1_000_000)
     for each in (few, whole):
-        each.__dict__["invoices"] = raised
+        each.invoices = raised
     for name in ITEMS:
-        whole.__dict__[name] = getattr(book, name)
+        setattr(whole, name, getattr(book, name))
     loads.clear()
     assert ledes_check(few, "11561").equals(ledes_check(whole, "11561"))
     owner = book.invoices.query("invoice_number == '11561'")["client_id"].item()

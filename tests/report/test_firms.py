@@ -43,7 +43,7 @@ def report_of(tables: Mapping[str, Any], last: dt.date = LAST, settings: FirmSet
         }
         loaded = frame.assign(**absent)
         loaded.attrs = {**frame.attrs, "load": frame.attrs["load"] | load}
-        vars(book)[name] = loaded
+        setattr(book, name, loaded)
     return Month(OCTOBER, last, last, book)
 
 

@@ -347,7 +347,7 @@ def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(oct
     (one, reference), *_ = clients.loc[clients["client_id"] == owed.iloc[0], ["name", "reference"]].to_numpy()
     month = other(october, october.first, october.as_of)
     month.book = copy.copy(october.book)
-    month.book.__dict__["clients"] = clients.assign(name=clients["name"].where(clients.index != other_one, one))
+    month.book.clients = clients.assign(name=clients["name"].where(clients.index != other_one, one))
     invoices = report.overdue_invoices.made(month)[0].rows["invoice"]
     assert any(each.startswith(f"{one} ({reference}), ") for each in invoices)
 
