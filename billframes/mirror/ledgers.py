@@ -108,9 +108,9 @@ def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:
 
 
 def period_of(ledger: pd.DataFrame) -> tuple[dt.date, dt.date]:
-    """Return the first and last day of a report; those of its rows if it does not say them."""
-    stated, dates = Period.stated(ledger.attrs["ledger"]), ledger["date"]
-    return stated.start or dates.min().date(), stated.end or dates.max().date()
+    """Return the first and last day of a report; those of its rows if it does not say them; none without rows."""
+    stated, days = Period.stated(ledger.attrs["ledger"]), ledger["date"].dt.date
+    return stated.start or min(days, default=dt.date.max), stated.end or max(days, default=dt.date.min)
 
 
 def _row(ledger: pd.DataFrame) -> dict[str, Any]:

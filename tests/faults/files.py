@@ -1,8 +1,8 @@
 """Read mutated files of other people: `python -m tests.faults.files --rounds 1000`.
 
-Each round mutates a workbook, a LEDES file, a journal or a mirror, and reads it in a process of its own. The file must
-be read or refused with an error of billframes, within 10 seconds of processor time, and within six times the size of
-its content and a constant. A mutant that names a file elsewhere must be refused.
+Each round mutates a workbook, a LEDES file, a report of the books, a journal or a mirror, and reads it in a process of
+its own. The file must be read or refused with an error of billframes, within 10 seconds of processor time, and within
+six times the size of its content and a constant. A mutant that names a file elsewhere must be refused.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from billframes.ledger.demo import sandbox_reports
 from billframes.mirror.ledgers import LedgerTable
 from billframes.report.ledger_memory import join_kept, kept_open_items, kept_reports
 from billframes.sandbox import Sandbox
+from tests.faults.reports import mutate_report, read_mutated_report, report_mutator
 
 __all__ = ["KINDS", "Result", "bases", "mutate_and_read"]
 
@@ -573,6 +574,8 @@ KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable
     "workbooks": (".xlsx", mutate_workbook, read_mutated_workbook),
     "LEDES files": (".txt", mutate_ledes, read_mutated_ledes),
     "XML e-bills": (".xml", mutate_xml, read_mutated_ledes),
+    "reports": (".csv", lambda base, out, chance: mutate_report(base, out, chance, flip), read_mutated_report),
+    "report workbooks": (".report.xlsx", report_mutator(mutate_workbook), read_mutated_report),
     "journals": (".journal", mutate_journal, read_mutated_journal),
     "mirrors": (".mirror", mutate_mirror, read_mutated_mirror),
 }

@@ -9,11 +9,14 @@ import zipfile
 from pathlib import Path
 
 import openpyxl
+import pandas as pd
 import pytest
 
+from billframes.analysis.tie_out import tie_out
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.quickbooks import ledger_from_quickbooks
+from billframes.mirror.ledgers import restated
 
 SAMPLES = Path(__file__).parent / "samples"
 STAMP = '"Monday, November 02, 2026 09:30 AM GMT-05:00"'
@@ -582,3 +585,17 @@ def raw_workbook(write, rows, amount):
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(b"7777", str(amount).encode()))
     return found.getvalue()
+
+
+def test_an_empty_report_can_be_compared_and_has_no_payments():
+    """Nobody owes anything in the books, so all that is open here is in no report."""
+    ours = pd.read_csv(SAMPLES / "our_invoices.csv", dtype={"invoice_number": "str"}, parse_dates=["invoice_date"])
+    empty = read(report(HEADINGS, title="A/R Aging Detail"))
+    with pytest.warns(IncompleteDataWarning, match="9 of our open invoices are not in The report"):
+        rows = tie_out(ours, ledger=empty, as_of="2026-10-31")
+    assert set(rows["reason"]) <= {"not_in_report", "agrees"}
+    final = ours[(ours["invoice_state"] == "final") & (ours["invoice_date"] <= "2026-10-31")]
+    assert round(rows["difference_amount"].sum(), 2) == round(final["balance"].sum(), 2)
+    nothing = read(report(RECEIVED.splitlines()[4], title="Invoices and Received Payments", period="All Dates"))
+    whole = read(RECEIVED, dates="mdy")
+    assert list(restated(nothing, whole)) == list(restated(whole, nothing)) == []
