@@ -16,6 +16,7 @@ from billframes.errors import ParameterError
 
 # Months of a quarter and of a year.
 _QUARTER, _YEAR = 3, 12
+_OUTSIDE = "is outside the years 1 to 9999, so there is none to compare with."
 # Every month has these days, so quarters can begin on them.
 _MOST_DAYS = 28
 
@@ -130,16 +131,25 @@ def month_end(day: dt.date) -> dt.date:
 
 def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
     """Yield the first day of each month from the month of `start` to the month of `end`."""
-    month = start.replace(day=1)
-    while month <= end:
-        yield month
-        month = shift_month(month, 1)
+    for index in range(_month_index(start), _month_index(end) + 1):
+        yield dt.date(index // _YEAR, index % _YEAR + 1, 1)
+
+
+def _month_index(day: dt.date) -> int:
+    return day.year * _YEAR + day.month - 1
 
 
 def shift_month(day: dt.date, months: int) -> dt.date:
-    """Return the first day of the month that is some months later."""
-    index = day.year * _YEAR + day.month - 1 + months
-    return dt.date(index // _YEAR, index % _YEAR + 1, 1)
+    """Return the first day of the month that is some months later; `ParameterError` if no calendar has it."""
+    year, month = divmod(_month_index(day) + months, _YEAR)
+    if not dt.MINYEAR <= year <= dt.MAXYEAR:
+        raise ParameterError(f"A period {abs(months)} months {'after' if months > 0 else 'before'} {day} {_OUTSIDE}")
+    return dt.date(year, month + 1, 1)
+
+
+def shift_days(day: dt.date, days: int) -> dt.date:
+    """Return the day some days later, or the first or last day of the calendar if that is nearer."""
+    return dt.date.fromordinal(min(max(day.toordinal() + days, 1), dt.date.max.toordinal()))
 
 
 def period_before(period: Period, until: dt.date | None = None, year: FiscalYear = CALENDAR_YEAR) -> Period:
@@ -171,6 +181,8 @@ def period_before(period: Period, until: dt.date | None = None, year: FiscalYear
     months = _whole_months(start, whole_end)
     if months is None and not begins_year:
         days = whole_end - start + dt.timedelta(days=1)
+        if days > start - dt.date.min:
+            raise ParameterError(f"A period {days.days} days before {start} {_OUTSIDE}")
         return Period(start - days, end - days)
     months = months or _months_begun(start, whole_end)
     if begins_year and months > _QUARTER:

@@ -26,6 +26,7 @@ from billframes.days import (
     month_end,
     months_between,
     period_before,
+    shift_days,
     shift_month,
     year_before,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "parse_period",
     "period_before",
     "resolve",
+    "shift_days",
     "shift_month",
     "year_before",
 ]
@@ -326,8 +328,8 @@ def _not_a_period(value: str | int, plain: str, name: str) -> ParameterError:
 
 
 def _week(day: dt.date) -> Period:
-    monday = day - dt.timedelta(days=day.weekday())
-    return Period(monday, monday + dt.timedelta(days=6))
+    monday = shift_days(day, -day.weekday())
+    return Period(monday, shift_days(monday, 6))
 
 
 def _month(day: dt.date) -> Period:

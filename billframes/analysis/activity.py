@@ -17,7 +17,7 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices
 from billframes.analysis.rules.periods import NEW_CLIENTS
 from billframes.loading.load_info import load_info
-from billframes.periods import Period
+from billframes.periods import Period, shift_days
 
 C = nw.col
 
@@ -89,13 +89,16 @@ class NewBusinessPeriods:
     def of(cls, first: dt.date, last: dt.date) -> NewBusinessPeriods:
         """Return the periods to compare with the days from `first` to `last`."""
         # Counted from the day after the last day, so that the twelve months are whole also if they end in February.
-        year_start = _year_before(last + dt.timedelta(days=1))
-        before = Period(_year_before(first), year_start - dt.timedelta(days=1))
+        ends_year = (last.month, last.day) == (12, 31)
+        year_start = last.replace(month=1, day=1) if ends_year else _year_before(last + dt.timedelta(days=1))
+        before = Period(_year_before(first), shift_days(year_start, -1))
         return cls(Period(first, last), before, year_start, last)
 
 
 def _year_before(day: dt.date) -> dt.date:
-    """Return the same day a year before; for 29 February, 1 March."""
+    """Return the same day a year before, or the first day of the calendar; for 29 February, 1 March."""
+    if day.year == dt.MINYEAR:
+        return dt.date.min
     return dt.date(day.year - 1, 3, 1) if (day.month, day.day) == (2, 29) else day.replace(year=day.year - 1)
 
 

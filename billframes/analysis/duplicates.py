@@ -85,12 +85,13 @@ def duplicates(
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = frames.period(start, end, None)
     need_period(frames, ("time_entries",), period, ITEM_FILTERS)
-    compared = in_period(frames.select("time_entries", ("time_entry_id", "date", *columns)), "date", period)
+    # The result has the ids as they are, which can be numbers.
+    entries = frames["time_entries"] = entries.with_columns(_id=C("time_entry_id").cast(nw.String))
+    compared = in_period(frames.select("time_entries", ("_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
-    found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))
+    found = entries.with_columns(duplicate_group=map_values("_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
-    names = [name for name in column_names(found) if name != "duplicate_group"]
-    return frames.to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries)
+    return frames.to_native(found.select(C("duplicate_group").cast(nw.Int64), *there), time_entries)
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
@@ -121,8 +122,8 @@ def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
 def _numbers(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> dict[str, int]:
     """Give each group of more than one entry a number, in order of date and id; return it by the entries' ids."""
     groups: dict[Hashable, list[str]] = {}
-    for row in sorted(rows, key=lambda row: (row["date"] is None, row["date"], row["time_entry_id"])):
-        groups.setdefault(tuple(_normalized(name, row[name]) for name in columns), []).append(row["time_entry_id"])
+    for row in sorted(rows, key=lambda row: (row["date"] is None, row["date"], row["_id"] or "")):
+        groups.setdefault(tuple(_normalized(name, row[name]) for name in columns), []).append(row["_id"])
     several = (ids for ids in groups.values() if len(ids) > 1)
     return {id_: number for number, ids in enumerate(several, start=1) for id_ in ids}
 

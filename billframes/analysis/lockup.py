@@ -17,7 +17,7 @@ from billframes.analysis.model.arguments import read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import ParameterError
-from billframes.periods import DateLike
+from billframes.periods import DateLike, shift_days
 
 
 def lockup(
@@ -116,7 +116,7 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
     last = read_date(book._days.as_of(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
-    first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
+    first = shift_days(last, 1 - read_whole_number(days, "days", "days"))
     first = max(first, book.first_day or first)
     days = (last - first).days + 1
     if by is not None:

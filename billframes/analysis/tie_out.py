@@ -26,7 +26,13 @@ from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.invoice_matching import ClientNames
 from billframes.analysis.model.ledger_frames import ledger_rows, same_company, stated_about
 from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame
-from billframes.analysis.model.tie_out_rows import TieOutRow, add_control, compare_rows, group_unapplied
+from billframes.analysis.model.tie_out_rows import (
+    TieOutRow,
+    add_control,
+    compare_rows,
+    group_unapplied,
+    refuse_missing_amounts,
+)
 from billframes.analysis.rules.ledger import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.analysis.rules.loads import need_open_on
 from billframes.analysis.sheets.aging import note_later_balances
@@ -134,7 +140,8 @@ def tie_out(
     note_later_balances(frames, day, firm)
     selected = frames.select("invoices", _OURS, _OPTIONAL)
     ours = [each for each in to_dicts(collect(selected)) if _counts(each, midnight(day))]
-    ours.sort(key=lambda each: (each["invoice_date"] or midnight(day), each["invoice_id"]))
+    refuse_missing_amounts(ours)
+    ours.sort(key=lambda each: (each["invoice_date"] or midnight(day), each["invoice_id"] or ""))
     names = ClientNames(
         {(each["client_id"], each["client_name"], each.get("client_reference")) for each in ours},
         firm.books.customers,

@@ -66,8 +66,12 @@ def test_frames_made_by_hand_give_the_same_figures(change):
 
 
 WRONG_TYPES = {
-    "of a type that analyses don't know, not dates.* periods with .*to_timestamp": lambda day: day.dt.to_period("D"),
-    "of the type String, not dates.*31.10.2026 with .* reads 05.10.2026": lambda day: day.dt.strftime("%d.%m.%Y"),
+    "of a type that analyses don't know, such as .*, not dates.* periods with .*to_timestamp": lambda day: (
+        day.dt.to_period("D")
+    ),
+    "of the type String, such as '.*', not dates.*31.10.2026 with .* reads 05.10.2026": lambda day: day.dt.strftime(
+        "%d.%m.%Y"
+    ),
     "an instant": lambda day: day.dt.tz_localize("Europe/Berlin"),
     "of the type String": lambda day: day.dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
 }

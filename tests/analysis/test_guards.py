@@ -354,7 +354,7 @@ def test_columns_of_a_wrong_type_are_refused_with_the_names_of_frame_and_column(
         ("date", ["2026-10-01", "2026-10-31"], "not dates"),
         ("hours", ["3,0", "5,0"], "not numbers"),
         ("billing_type", [1, 2], "not text"),
-        ("user_id", [1.0, 2.0], "not text"),
+        ("user_id", [1.5, 2.0], "not text"),
     ):
         with pytest.raises(bf.ParameterError, match=f"time_entries: {column} is of the type .*, {words}"):
             utilization(entries(firm, **{column: values}), start="2026-10")

@@ -201,7 +201,7 @@ def test_flags_that_became_numbers_are_refused(whole):
     """Some databases return true and false as 1 and 0. Without the error, no matter would be archived."""
     frames = whole["pandas"]
     archived = frames["matters"].assign(archived=frames["matters"]["archived"].astype(int))
-    with pytest.raises(ParameterError, match="archived is of the type Int64, not true and false"):
+    with pytest.raises(ParameterError, match="archived is of the type Int64, such as ., not true and false"):
         sheet("stale", frames | {"matters": archived})
 
 

@@ -70,11 +70,13 @@ LISTS, DATES, INSTANTS, FLAGS = (
 )
 _BALANCES = ("current", "overdue", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
 NUMBERS = frozenset({"hours", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
-_KEYS = frozenset(IDS.values())
-_TEXTS = frozenset({"name", *ENUMS})
+_TEXTS = frozenset(column.name for column in _COLUMNS if column.kind in ("id", "text"))
 _CODED = (nw.Categorical, nw.Enum)
 # Engines give these types to columns whose type they do not know.
 _UNTYPED = (nw.Object, nw.Unknown)
+
+# Floats from here on stand for several whole numbers.
+_ROUNDED = 2.0**53
 
 KEY_PREFIX = "by_"
 """The beginning of the names of keys' columns inside an analysis, which may use a column of the same name itself."""
@@ -131,7 +133,7 @@ def key_column(name: str, column: str, dtype: Any, value: nw.Expr) -> nw.Expr:
     ParameterError
         It has lists.
     """
-    if dtype == nw.List:
+    if dtype in (nw.List, nw.Array, nw.Struct):
         raise ParameterError(
             f"by={column!r}: the column of {name} has lists. Group by single values, such as by='originator'."
         )
@@ -168,11 +170,13 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     ParameterError
         The type of the column does not fit its name.
     """
-    if not _fits(column, dtype, in_database=isinstance(frame, nw.LazyFrame)):
-        if not _is_all_missing(frame, column):
-            _refuse(name, column, dtype, engine)
-        return _typed_nulls(column)
     value = C(column)
+    if not _fits(column, dtype, in_database=isinstance(frame, nw.LazyFrame)):
+        if (example := _first_value(frame, column)) is None:
+            return _typed_nulls(column)
+        if not (column in _TEXTS and dtype.is_numeric() and _are_whole(frame, column)):
+            _refuse(name, column, dtype, engine, example)
+        value = nw.when(~value.is_nan()).then(value).cast(nw.Int64) if dtype.is_float() else value.cast(nw.Int64)
     if column in DATES:
         # A cast to a date removes the time of day, and is faster than truncating it.
         return (value.cast(nw.Date) if dtype == nw.Datetime else value).cast(nw.Datetime("us"))
@@ -203,7 +207,7 @@ def _number(name: str, column: str, dtype: Any) -> nw.Expr:
 def _is_text(column: str, dtype: Any) -> bool:
     if column in LISTS | INSTANTS | FLAGS:
         return False
-    textual = column in _TEXTS or column.endswith(("_id", "_name", "_label"))
+    textual = column in ENUMS or column in _TEXTS or column.endswith(("_id", "_name", "_label"))
     return textual or dtype in (*_CODED, nw.String, nw.Object)
 
 
@@ -221,19 +225,26 @@ def _fits(column: str, dtype: Any, *, in_database: bool) -> bool:
         return bool(dtype == nw.Datetime)
     if column in FLAGS:
         return bool(dtype == nw.Boolean)
-    if column in _TEXTS:
+    if column in ENUMS:
         return dtype in (*_CODED, nw.String)
-    return column not in _KEYS or dtype in (*_CODED, nw.String) or dtype.is_integer()
+    return column not in _TEXTS or dtype in (*_CODED, nw.String) or dtype.is_integer()
 
 
-def _is_all_missing(frame: Frame, column: str) -> bool:
-    known = frame.select((~C(column).is_null()).any().alias("known"))
+def _first_value(frame: Frame, column: str) -> Any:
+    """Return a value of a column; None if all are missing."""
+    known = frame.filter(~C(column).is_null()).select(column).head(1)
     eager: Any = known.collect() if isinstance(known, nw.LazyFrame) else known
-    # Databases return null for a frame without rows.
-    return not eager["known"].to_list()[0]
+    return next(iter(eager[column].to_list()), None)
 
 
-def _refuse(name: str, column: str, dtype: Any, engine: str) -> NoReturn:
+def _are_whole(frame: Frame, column: str) -> bool:
+    """Tell whether numbers can be ids, as in a CSV file with gaps: whole, and too small to have been rounded."""
+    value = C(column).cast(nw.Float64)
+    odd = frame.filter((value % 1 != 0) | (value.abs() >= _ROUNDED)).select(column)
+    return _first_value(odd, column) is None
+
+
+def _refuse(name: str, column: str, dtype: Any, engine: str, example: Any) -> NoReturn:
     zone = getattr(dtype, "time_zone", None) if dtype == nw.Datetime else None
     if zone is not None and column in DATES:
         raise ParameterError(
@@ -242,7 +253,7 @@ def _refuse(name: str, column: str, dtype: Any, engine: str) -> NoReturn:
             f"{_TO_DATE[engine].format(column=column)}."
         )
     kind = "of a type that analyses don't know" if dtype in _UNTYPED else f"of the type {dtype}"
-    raise ParameterError(f"{name}: {column} is {kind}, {_hint(column, dtype)}")
+    raise ParameterError(f"{name}: {column} is {kind}, such as {example!r}, {_hint(column, dtype)}")
 
 
 def _hint(column: str, dtype: Any) -> str:
@@ -268,12 +279,9 @@ def _hint(column: str, dtype: Any) -> str:
     if column in FLAGS:
         to_flag = ".astype(bool)" if dtype.is_numeric() else " == 'True'"
         return f"not true and false. Convert it first, for example with frame['{column}']{to_flag}."
-    if column in _TEXTS:
+    if column in ENUMS:
         return "not text. The loaders supply it."
-    return (
-        "not text. Ids with gaps become numbers with decimals in pandas: keep them as text "
-        f"(frame['{column}'].astype('Int64').astype('str'))."
-    )
+    return f"not text. Read it as text, in pandas with read_csv(…, dtype={{'{column}': 'str'}})."
 
 
 def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -280,9 +280,10 @@ def _column_key(name: str, sources: Sources) -> Key:
 
     Columns of these frames are also found by the names that `enrich` gives them, such as `matter_reference`.
     """
-    if name in LISTS:
-        raise ParameterError(f"by={name!r} is a column of lists. Group by single values{_splitting_key(name)}.")
     prefixed = {each: name.removeprefix(f"{each}_") for each in JOINED if name.startswith(f"{each}_")}
+    for plain in (name, *prefixed.values()):
+        if plain in LISTS:
+            raise ParameterError(f"by={name!r} is a column of lists. Group by single values{_splitting_key(plain)}.")
     found = {each: short for each, short in prefixed.items() if short in sources.columns[each]}
     found = found or {each: name for each, there in sources.columns.items() if name in there}
     result = f"{KEY_PREFIX}{name}" if name in FIGURES else name

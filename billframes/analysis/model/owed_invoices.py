@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from billframes._names import as_given
 from billframes.analysis.frames.engine import collect, to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.invoice_matching import ClientNames, exact_number, plain_number
 from billframes.analysis.model.payment_split import InvoiceParts
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_values import read_number
 from billframes.errors import ParameterError
 
 INVOICE = ("invoice_id", "invoice_number", "invoice_date", "client_id", "client_name")
@@ -37,8 +41,7 @@ class OwedInvoice:
 
 def owed_invoices(frames: Frames, settings: FirmSettings, tax: float | Mapping[str, float] | None) -> list[OwedInvoice]:
     """Return the final invoices by date, with their parts."""
-    if tax is not None and not isinstance(tax, Mapping) and (isinstance(tax, bool) or not 0 <= tax < 1):
-        raise ParameterError(f"tax={tax!r} is not a rate from 0 to 1, such as 0.13, or a mapping by invoice number.")
+    tax = _read_tax(tax)
     entries = frames["time_entries"]
     on_invoices = collect(time_on_invoices(billable_time(frames, (), lazily=True)), entries)
     details = ("invoice_number", "client_id", "client_name")
@@ -46,20 +49,48 @@ def owed_invoices(frames: Frames, settings: FirmSettings, tax: float | Mapping[s
     frames.select("invoices", details)
     rates = allocation_rates(on_invoices, frames, settings, keep)
     rows = to_dicts(collect(rates.filter(nw.col("_invoice_state") == "final")))
+    for row in rows:
+        _refuse_missing(row)
     rows.sort(key=lambda row: (row["_invoice_date"], row["invoice_id"]))
     return [_invoice(row, tax) for row in rows]
 
 
-def _invoice(row: Mapping[str, Any], tax: float | Mapping[str, float] | None) -> OwedInvoice:
-    amount, expenses = round(row["_total"] * 100), round(row["_expenses"] * 100)
+def _read_tax(tax: Any) -> float | dict[str, float] | None:
+    """Return a rate, or the tax of each invoice by its number as text; refuse other values."""
     if isinstance(tax, Mapping):
+        return {str(number): read_number(amount, f"tax[{number!r}]") for number, amount in tax.items()}
+    if tax is None:
+        return None
+    if isinstance(tax, int | float | Decimal) and not isinstance(tax, bool) and 0 <= tax < 1:
+        return float(tax)
+    raise ParameterError(
+        f"{as_given('tax', tax)} is not a rate from 0 to 1, such as 0.13, or a mapping by invoice number."
+    )
+
+
+def _refuse_missing(row: Mapping[str, Any]) -> None:
+    """Refuse an invoice without a date, or with an amount that is not known: it can't be divided into its parts."""
+    parts = {"_total": "amount", "_expenses": "the amount of an expense", "_tax": "the amount of an item"}
+    missing = [word for name, word in parts.items() if not math.isfinite(row[name])]
+    missing += [] if row["_invoice_date"] is not None else ["invoice_date"]
+    if missing:
+        raise ParameterError(
+            f"invoices: {missing[0]} of the final invoice {row['invoice_id']!r} is missing, so its payments can't be "
+            "divided into fees, expenses and tax. Fill it in, or remove the invoice."
+        )
+
+
+def _invoice(row: Mapping[str, Any], tax: float | dict[str, float] | None) -> OwedInvoice:
+    amount, expenses = round(row["_total"] * 100), round(row["_expenses"] * 100)
+    if isinstance(tax, dict):
         of_tax = round(tax.get(row["invoice_number"], 0.0) * 100)
     else:
         of_tax = round(row["_tax"] * 100) if tax is None else round(amount * tax / (1 + tax))
     fees = amount - of_tax - expenses
     # A credit, or an invoice below its expenses, has one part only.
     parts = (of_tax, expenses, fees) if min(of_tax, expenses, fees) >= 0 else (0, 0, amount)
-    items = None if row["_hidden"] else round((row["_worth"] + row["_fixed_fees"]) * 100)
+    is_known = not row["_hidden"] and math.isfinite(row["_worth"] + row["_fixed_fees"])
+    items = None if not is_known else round((row["_worth"] + row["_fixed_fees"]) * 100)
     columns = {"invoice_date": row["_invoice_date"], "client_reference": row.get("client_reference")}
     columns |= {name: row[name] for name in INVOICE if name != "invoice_date"}
     return OwedInvoice(columns, amount, InvoiceParts(*parts), of_tax, 0 if items is None else fees - items)

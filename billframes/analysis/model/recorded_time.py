@@ -94,19 +94,19 @@ class RecordedTime:
         """
         info = load_info(self.native)
         start, last = cast("tuple[dt.date, dt.date]", (self.period.start, self.period.end))
-        if (info and info.start and info.start > start - _DAYS) or has_removed_rows(self.native):
+        if (info and info.start and start - info.start < _DAYS) or has_removed_rows(self.native):
             return
         if last - start < 2 * _DAYS:
             return
         people = self.frames.select("time_entries", ("date", "user_id", "hours"), lazily=True)
         rows = to_dicts(collect(people.group_by("user_id").agg(C("date").min())))
         firsts = {row["user_id"]: row["date"].date() for row in rows if row["user_id"] and row["date"]}
-        if info is None and min(firsts.values(), default=start) > start - 2 * _DAYS:
+        if info is None and start - min(firsts.values(), default=start) < 2 * _DAYS:
             return
         # Before the first of all entries, nobody could record any.
-        begin = max(start, min(firsts.values(), default=start)) + _DAYS
+        begin = max(start, min(firsts.values(), default=start))
         known = client_hours.keys() - self.settings.user_start.keys()
-        joined = {user: day for user, day in firsts.items() if begin < day <= last and user in known}
+        joined = {user: day for user, day in firsts.items() if day - begin > _DAYS and day <= last and user in known}
         words = {"names": self._names(joined), "ratios": self._ratios(joined, client_hours)} if joined else {}
         self.frames.notes.add(LATER_JOINERS, len(joined), **words)
 

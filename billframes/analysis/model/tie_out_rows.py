@@ -7,6 +7,7 @@ settled less what we have.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,7 +71,7 @@ class TieOutRow:
 
 
 def _cents(value: float | None) -> int | None:
-    return None if value is None else round(value * 100)
+    return None if value is None or math.isnan(value) else round(value * 100)
 
 
 def _item(row: Mapping[str, Any], client: str | None, *, ours: bool) -> Item:
@@ -208,6 +209,17 @@ def group_unapplied(rows: Sequence[TieOutRow], names: ClientNames) -> None:
             group += 1
             for each in (row, fits[0]):
                 each.group, each.reason = group, "unapplied_in_ledger"
+
+
+def refuse_missing_amounts(ours: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse final invoices without an amount or a balance: their difference is not known."""
+    for row in ours:
+        missing = [name for name in ("amount", "balance") if not math.isfinite(row[name])]
+        if missing and row["invoice_state"] == "final":
+            raise ParameterError(
+                f"invoices: {missing[0]} of the final invoice {row['invoice_id']!r} is missing, so it can't be "
+                "compared with the books. Fill it in, or remove the invoice."
+            )
 
 
 def add_control(rows: list[TieOutRow], control: float) -> None:

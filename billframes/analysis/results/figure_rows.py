@@ -161,7 +161,8 @@ class FigureRows:
             if over_time and "start" not in analyses()[name].takes:
                 totals.loc[:] = float("nan")
             single = part.set_axis(groups)[~several[groups]]
-            added = totals[several].reindex(columns=part.columns)
+            dates = part.select_dtypes("datetime").dtypes.to_dict()
+            added = totals[several].reindex(columns=part.columns).astype(dates)
             parts[end, name] = pd.concat([each for each in (single, added) if len(each)] or [single]).sort_index()
             lost = part[several[groups]].notna().any() & added.isna().all()
             for each in self.figures:
@@ -184,6 +185,10 @@ class FigureRows:
         if self.column(first).isna().all() and len(self.keys):
             reason = self.missing.get(first.column, "Its denominators are 0.")
             raise ParameterError(f"top= chooses by the first figure, and {first.column!r} is missing: {reason}")
+        if first.measure.unit == "date":
+            raise ParameterError(
+                f"top= chooses by the first figure, and {first.column!r} is a date. Name another first."
+            )
         names = [each for each in self.names if each not in TIMES]
         if not names:
             raise ParameterError("top= needs rows to choose from: pass by=, such as by='client'.")

@@ -105,7 +105,7 @@ def need_open_on(
 
     def reach(info: LoadInfo) -> tuple[bool, bool]:
         begin = info.start or dt.date.min
-        return bool(info.end and info.end < day) or begin > day - A_YEAR, begin > day - TWO_YEARS
+        return bool(info.end and info.end < day) or day - begin < A_YEAR, day - begin < TWO_YEARS
 
     needed = f" up to {day}, because older ones may still be open"
     _need_past(frames, names, harmless, reach, needed, "that are still open ")
@@ -155,7 +155,7 @@ def _need_past(
 def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     """Tell whether a load may have left out older records: not if its first one is over a month after its start."""
     first = _date_range(native, DATE_OF[name])[0]
-    return first is None or first <= start + A_MONTH
+    return first is None or first - start <= A_MONTH
 
 
 def note_later_day(frames: Frames | Call, day: dt.date, settings: FirmSettings, most: dt.timedelta = A_MONTH) -> None:
@@ -246,8 +246,8 @@ def _is_short(
     """
     first, last, since = days
     may_lack_older = info.start is not None and _may_lack_older(native, name, info.start)
-    is_short = may_lack_older and info.start is not None and (last is None or info.start > last - A_YEAR)
-    if first and info.start and info.start > first - A_MONTH and is_short:
+    is_short = may_lack_older and info.start is not None and (last is None or last - info.start < A_YEAR)
+    if first and info.start and first - info.start < A_MONTH and is_short:
         _refuse(
             frames,
             f"needs all work on {invoices}, whenever it was done. Invoices from {first} on also bill older work, but "
