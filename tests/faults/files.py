@@ -1,8 +1,8 @@
 """Read mutated files of other people: `python -m tests.faults.files --rounds 1000`.
 
-Each round mutates a workbook, a LEDES file, a report of the books, a journal or a mirror, and reads it in a process of
-its own. The file must be read or refused with an error of billframes, within 10 seconds of processor time, and within
-six times the size of its content and a constant. A mutant that names a file elsewhere must be refused.
+Each round mutates a workbook, an e-bill, a report of the books, a journal, a mirror, guidelines or settings, and reads
+it in a process of its own. The file must be read or refused with an error of billframes, within 10 seconds of processor
+time, and within six times the size of its content and a constant. A mutant that names a file elsewhere must be refused.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ from billframes.bulk.edited_frame import read_edited
 from billframes.bulk.journal import Journal
 from billframes.bulk.workbook import read_workbook
 from billframes.ebilling.format import LEDES_1998B
+from billframes.guidelines.words import Phrases
 from billframes.ledger.demo import sandbox_reports
 from billframes.mirror.ledgers import LedgerTable
 from billframes.report.ledger_memory import join_kept, kept_open_items, kept_reports
-from billframes.sandbox import Sandbox
+from billframes.sandbox import Sandbox, command as sandbox_command
 from tests.faults.reports import mutate_report, read_mutated_report, report_mutator
 
 __all__ = ["KINDS", "Result", "bases", "mutate_and_read"]
@@ -158,7 +159,10 @@ def make_bases(folder: Path) -> None:
     for name in ("payments", "aging"):
         LedgerTable(m._storage).add(bf.read_ledger(reports[name]))
     lines = [f"{LINE} {number}|06-1|350.00|Lovelace, Ada|PARTNR|C-1[]" for number in range(40)]
-    shutil.copyfile(Path(__file__).parents[1] / "ebilling" / "samples" / "ledesxml_2_1.xml", folder / "base.xml")
+    tests = Path(__file__).parents[1]
+    shutil.copyfile(tests / "guidelines" / "tern.toml", folder / "base.guidelines.toml")
+    shutil.copyfile(Path(sandbox_command.__file__).with_name("firm.toml"), folder / "base.settings.toml")
+    shutil.copyfile(tests / "ebilling" / "samples" / "ledesxml_2_1.xml", folder / "base.xml")
     (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", LEDES_1998B.heading, *lines]).encode())
 
 
@@ -295,6 +299,7 @@ def mutate_ledes(base: Path, out: Path, chance: random.Random) -> str:
             ("UTF-16", lambda: content.decode().encode(chance.choice(["utf-16", "utf-16-le", "utf-16-be"]))),
             ("a mark", lambda: chance.choice([b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"]) + content),
             ("one emoji in a long line", lambda: content + "\U0001f4dc".encode() + b"a" * many * 5),
+            ("another heading", lambda: content.replace(chance.choice(LEDES_1998B.labels).encode(), piece, 1)),
             ("other line ends", lambda: content.replace(b"\r\n", chance.choice([b"\n", b"\r", b"\n\r", b"\x0b", b""]))),
             ("lines in another order", lambda: b"\r\n".join(chance.sample(content.split(b"\r\n"), 42))),
             ("columns removed", lambda: content.replace(b"|", b"", chance.choice([1, 30, 500]))),
@@ -570,6 +575,68 @@ def read_mutated_mirror(path: Path) -> None:
         opened.book("2026-10").payments(ledger=payments)
 
 
+PIECES = [
+    '"a b"',
+    "'a'",
+    ".",
+    "[",
+    "{",
+    "a = ",
+    '"' * 3,
+    "'" * 3,
+    "#",
+    ",",
+    "\\",
+    "\n",
+    " ",
+    "~ ",
+    "a|",
+    "a ~ ",
+    "é",
+    "\0",
+]
+TOML_VALUES = [*NUMBERS, "true", "[]", "{}", '""', "2026-13-01", "2026-01-01", "0001-01-01", "[[[]]]", "{a = {b = 1}}"]
+
+
+def mutate_toml(base: Path, out: Path, chance: random.Random) -> str:
+    """Change a TOML file of settings."""
+    content = base.read_text("utf-8")
+    piece, many = chance.choice(PIECES), chance.choice([20, 1000, 60_000])
+    value, line = chance.choice(TOML_VALUES), chance.choice(content.splitlines())
+    other = f"{line.partition('=')[0]} = {value}"
+    word = chance.choice(re.findall(r"\w+", content))
+    phrase = '"' + chance.choice(["a ~ ", "a|b ", "a* ", "! ", "$ "]) * min(many, 20_000) + 'a"'
+    mutation, change = chance.choice(
+        [
+            ("flipped", lambda: flip(content.encode(), chance)),
+            (f"{piece!r} repeated", lambda: (content + "\n" + piece * min(many, 200_000 // len(piece))).encode()),
+            ("repeated inside", lambda: content.replace(line, piece * min(many, 200_000 // len(piece)), 1).encode()),
+            (f"another value {value[:20]}", lambda: content.replace(line, other, 1).encode()),
+            ("a long key", lambda: (".".join([chance.choice(PIECES[:2])] * min(many, 30_000)) + " = 1\n").encode()),
+            ("another word", lambda: content.replace(word, chance.choice(["x", "until", "a" * many, "max"])).encode()),
+            ("a line twice", lambda: content.replace(line, f"{line}\n{line}", 1).encode()),
+            ("a long phrase", lambda: content.replace('"travel"', phrase).encode()),
+            ("another encoding", lambda: content.encode(chance.choice(["utf-16", "utf-16-be", "utf-8-sig", "cp500"]))),
+        ]
+    )
+    out.write_bytes(change())
+    return mutation
+
+
+def read_mutated_guidelines(path: Path) -> None:
+    read = bf.Guidelines.load(path)
+    texts = ["Travel to court; draft motion", "a " * 2000, "Call with team " * 100]
+    for rule in read.rules:
+        for key in ("own_words", "only", "phrases", "endings", "must", "except"):
+            for text in texts:
+                Phrases(rule.get(key) or []).found_in(text)
+
+
+def read_mutated_settings(path: Path) -> None:
+    settings = bf.FirmSettings.load(path)
+    repr(settings)
+
+
 KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable[[Path], None]]] = {
     "workbooks": (".xlsx", mutate_workbook, read_mutated_workbook),
     "LEDES files": (".txt", mutate_ledes, read_mutated_ledes),
@@ -578,6 +645,8 @@ KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable
     "report workbooks": (".report.xlsx", report_mutator(mutate_workbook), read_mutated_report),
     "journals": (".journal", mutate_journal, read_mutated_journal),
     "mirrors": (".mirror", mutate_mirror, read_mutated_mirror),
+    "guidelines": (".guidelines.toml", mutate_toml, read_mutated_guidelines),
+    "settings": (".settings.toml", mutate_toml, read_mutated_settings),
 }
 
 
