@@ -41,7 +41,6 @@ from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
-from .analysis.profitability import profitability as profitability
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
 from .analysis.results.figures_side_by_side import figures as figures
@@ -50,6 +49,7 @@ from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.origination import origination as origination
+from .analysis.sheets.profitability import profitability as profitability
 from .analysis.sheets.realization import realization as realization
 from .analysis.sheets.wip import wip as wip
 from .analysis.sheets.write_downs import write_downs as write_downs

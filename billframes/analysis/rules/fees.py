@@ -80,6 +80,24 @@ def all_fees(call: Call, keys: Keys, period: Period, sums: Sequence[Sum] = FEES)
     return totals
 
 
+def fees_of_work(call: Call, keys: Keys, period: Period) -> Totals:
+    """Add up the fees of the work of a period on final invoices of any date, and note what concerns them."""
+    need_work_on_invoices(call, period, dated="work_date")
+    keys.require_ids("time_entries", "fixed_fees")
+    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
+    for name in ("time_entries", "fixed_fees"):
+        if name in call:
+            call.require(name, "date")
+    lost = (C("state") == "lost") & C("is_billable")
+    # Work that is not on a final invoice has no fees.
+    counts = C("is_billable") | (C("is_final") & (C("kind") == "fixed_fee"))
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee")).filter(counts & is_in_period("date", period))
+    totals = keys.sum(rows, [*FEES, *fee_marks()], date="date", left_out=lost)
+    note_fees(call, keys, totals)
+    keys.note_details(rows, {"fixed_fees": "amount"})
+    return totals
+
+
 def note_fees(call: Call, keys: Keys, totals: Totals) -> None:
     """Note what concerns the fees of all types of matter; see `note_spread_fees`."""
     so = "the fees of their invoices are allocated by hours, and the value of the time is missing"

@@ -6,11 +6,13 @@ the work done in it, or the work done in a period with the fees that it was bill
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import (
     money,
@@ -21,29 +23,21 @@ from billframes.analysis.declare.metrics import (
     sum_measure,
 )
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, collect_counts, sum_by
-from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, note_missing_rates
-from billframes.analysis.model.billed_work import FACT
-from billframes.analysis.model.billed_work_choice import BilledWork
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.facts.rates import at_rates
+from billframes.analysis.facts.work import work
+from billframes.analysis.frames.expressions import is_in_period
+from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.model.arguments import check_choice, note_missing_rates
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import note_high_rates
+from billframes.analysis.rules.fees import FEES, all_fees, fees_of_work
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, Period
+from billframes.periods import DateLike
 
 C = nw.col
 
-_COST = (
-    *(Sum(name, name) for name in ("total_hours", "uncosted_hours")),
-    Sum("cost_amount", "cost_amount", hides="_uncosted"),
-    Sum("unbilled_amount", "unbilled_amount", hides="_hidden"),
-)
-_SUMS = ("billed_amount", "fixed_fee_amount", *(each.name for each in _COST))
-
-FEES = (Sum("billed_amount", "_fees"), Sum("fixed_fee_amount", "_fixed"))
+_FEES = tuple(each.name for each in FEES)
+_COSTS = ("total_hours", "cost_amount", "uncosted_hours", "unbilled_amount")
 
 
 def profitability(
@@ -126,52 +120,60 @@ def profitability(
        fees_amount  total_hours  cost_amount  profit_amount  margin_ratio
     0       1000.0          5.0        600.0          400.0           0.4
     """
-    check_choice(basis, "basis", ("invoice_date", "work_date"))
-    frames = Frames.of("profitability", locals())
-    period = frames.period(start, end, settings)
-    grouping = Grouping.of(by, frames, settings)
-    every = frozenset(MATTER_TYPES)
-    work = BilledWork(grouping=grouping, periods=[period], basis=basis, typed=True, matter_types=every)
-    fees = add_up(FACT.rows(frames, work), FEES, grouping, _SUMS[:2])
-    totals = grouping.combine([fees, _cost(frames, grouping, period)], _SUMS)
-    result = grouping.finish(totals, ANALYSIS.measure_names, named=True)
-    return frames.to_native(result, time_entries, period, settings)
-
-
-def _cost(frames: Frames, grouping: Grouping, period: Period) -> Frame:
-    columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *grouping.row_columns)
-    dated = in_period(frames.select("time_entries", columns), "date", period)
-    rows = value_at_rates(grouping.with_periods(dated, "date"), grouping.settings.cost_rates)
-    unrated = C("_unrated") > 0
-    billable = C("billing_type") == "billable"
-    unbilled, priced = C("invoice_id").is_null() & billable, billable & (C("amount") != 0)
-    rows = rows.with_columns(
-        total_hours=C("hours"),
-        cost_amount=C("_value"),
-        uncosted_hours=value_if(unrated, "hours"),
-        _uncosted=C("_unrated"),
-        unbilled_amount=value_if(unbilled, C("amount").fill_null(0.0)),
-        _hidden=as_float(unbilled & C("amount").is_null() & (C("hours") != 0)),
-        _worth=value_if(priced, C("amount").fill_null(0.0)),
-        _priced_hours=value_if(priced, "hours"),
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
     )
-    sums = [*_SUMS[2:], "_uncosted", "_hidden", "_worth", "_priced_hours"]
-    costs = collect(sum_by(rows, grouping.base, sums))
-    _note_rates(costs, rows.filter(unrated), grouping)
-    return add_up(costs, _COST, grouping, _SUMS[2:])
+    options: dict[str, Any] = {"by": by, "basis": basis, "start": start, "end": end}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
-def _note_rates(sums: Frame, unrated: Frame, grouping: Grouping) -> None:
-    """Note people without a cost rate, and of rates that are too high for an hour."""
-    counts = collect_counts((sums, {name: C(f"_{name}").sum() for name in ("uncosted", "worth", "priced_hours")}))
-    if counts["uncosted"]:
-        note_missing_rates(grouping.notes, unrated, "cost", "cost, profit and margin are missing in their rows")
-    if rates := grouping.settings.cost_rates:
-        note_high_rates(grouping.notes, "cost", rates, counts["worth"], counts["priced_hours"])
+def _rows(call: Call, by: By, basis: str, start: DateLike | None, end: DateLike | None) -> Frame:
+    check_choice(basis, "basis", ("invoice_date", "work_date"))
+    period = call.period(start, end)
+    keys = Keys.of(call, by)
+    fees_in = all_fees if basis == "invoice_date" else fees_of_work
+    fees = keys.finish(fees_in(call, keys, period), _FEES)
+
+    call.require("time_entries", "date", "user_id", "hours", "billing_type", "amount", "invoice_id")
+    rows = call.fact(work, keys.own, only=("time",)).filter((C("kind") == "time") & is_in_period("date", period))
+    totals = keys.sum(rows, _costs(call), date="date")
+    _note_rates(call, rows, totals)
+    combined = keys.combine([fees, keys.finish(totals, _COSTS)], (*_FEES, *_COSTS))
+    return keys.labelled(combined, ANALYSIS.measure_names, named=True)
+
+
+def _costs(call: Call) -> list[Sum]:
+    cost, priced = at_rates(call.settings.cost_rates), C("is_billable") & ~C("value").is_nan() & (C("value") != 0)
+    return [
+        Sum("total_hours", "hours"),
+        Sum("cost_amount", cost, C("hours") != 0),
+        Sum("uncosted_hours", "hours", cost.is_nan()),
+        Sum("unbilled_amount", "value", C("is_billable") & (C("state") == "unbilled")),
+        Sum("_priced", "value", priced),
+        Sum("_priced_hours", "hours", priced),
+    ]
+
+
+def _note_rates(call: Call, rows: Frame, totals: Totals) -> None:
+    """Note people without a cost rate, and rates that are too high for an hour."""
+    rates = call.settings.cost_rates
+    if totals.total("uncosted_hours"):
+        unrated = rows.filter(at_rates(rates).is_nan() & (C("hours") != 0))
+        note_missing_rates(call.notes, unrated, "cost", "cost, profit and margin are missing in their rows")
+    if rates:
+        note_high_rates(call.notes, "cost", rates, totals.total("_priced"), totals.total("_priced_hours"))
 
 
 ANALYSIS = Analysis(
     name="profitability",
+    rows_of=_rows,
     question="How much of the fees is left after the cost of the people who did the work?",
     summary=(
         "It subtracts the cost of the hours worked from the fees billed. By invoice date, fees and hours are of "
