@@ -31,7 +31,6 @@ from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
 from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.duplicates import duplicates as duplicates
-from .analysis.exposure import exposure as exposure
 from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup
@@ -44,16 +43,17 @@ from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
 from .analysis.results.figures_side_by_side import figures as figures
-from .analysis.scorecard import scorecard as scorecard
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.effective_rates import effective_rates as effective_rates
+from .analysis.sheets.exposure import exposure as exposure
 from .analysis.sheets.origination import origination as origination
 from .analysis.sheets.profitability import profitability as profitability
 from .analysis.sheets.realization import realization as realization
+from .analysis.sheets.scorecard import scorecard as scorecard
+from .analysis.sheets.stale import stale as stale
 from .analysis.sheets.wip import wip as wip
 from .analysis.sheets.write_downs import write_downs as write_downs
-from .analysis.stale import stale as stale
 from .analysis.tie_out import tie_out as tie_out
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization

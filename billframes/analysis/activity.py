@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes.analysis.declare.columns import ITEMS, Frame
-from billframes.analysis.frames.engine import collect, join_by_id, to_dicts
-from billframes.analysis.frames.expressions import as_day, midnight, null_column
+from billframes.analysis.frames.engine import collect, to_dicts
+from billframes.analysis.frames.expressions import as_day, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices
 from billframes.analysis.rules.periods import NEW_CLIENTS
@@ -23,51 +22,6 @@ C = nw.col
 
 # Fewer clients can have a wrong date, and the first weeks of a year may have no work.
 _SEVERAL, _MONTH = 5, dt.timedelta(days=31)
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """The days of the last work and the last invoice of a matter; None if there are none."""
-
-    work: dt.datetime | None = None
-    invoice: dt.datetime | None = None
-
-    @property
-    def last(self) -> dt.datetime | None:
-        """The later of the two days."""
-        return max(_known(self.work, self.invoice), default=None)
-
-
-def activity_of_matters(frames: Frames, day: dt.date) -> dict[str, Activity]:
-    """
-    Find the last work and the last final invoice of each matter, dated on or before a day, by the matter's id.
-
-    As in `exposure`, time entries of every billing type are work, and only invoices above 0 count. An invoice is of all
-    matters that it bills.
-    """
-    dates = final_invoices(frames, day).select("invoice_id", "invoice_date")
-    parts = []
-    for name in ITEMS:
-        if name in frames:
-            items = frames.select(name, ("matter_id", "invoice_id", "date"), lazily=True)
-            worked = nw.when(C("date") <= midnight(day)).then(C("date"))
-            work = worked if name == "time_entries" else null_column(nw.Datetime("us"))
-            rows = join_by_id(items, dates, "invoice_id").with_columns(_worked=work)
-            parts.append(collect(rows.group_by("matter_id").agg(C("_worked", "invoice_date").max()), frames[name]))
-    last = nw.concat(parts).group_by("matter_id").agg(C("_worked", "invoice_date").max())
-    return {
-        row["matter_id"]: Activity(row["_worked"], row["invoice_date"])
-        for row in to_dicts(last)
-        if row["matter_id"] is not None
-    }
-
-
-def final_invoices(frames: Frames, day: dt.date, columns: Iterable[str] = ()) -> Frame:
-    """Select the final invoices up to a day with an amount above 0, with more `columns`."""
-    needed = ("invoice_id", "invoice_state", "invoice_date", "amount", *columns)
-    return frames.select("invoices", needed).filter(
-        C("invoice_state") == "final", C("invoice_date") <= midnight(day), C("amount") > 0
-    )
 
 
 def as_midnight(value: Any) -> dt.datetime | None:

@@ -18,10 +18,10 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._notes import NOTES, Notes
+from billframes._notes import NOTES, Notes, collect_notes
 from billframes.analysis.data.data import Columns, Data
 from billframes.analysis.data.people import resolved_settings
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import Frame, as_arrow
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
@@ -238,6 +238,11 @@ class Call(Reader):
     def ask(self, name: str, *frames: str, **options: Any) -> Frame:
         """Return the result of another analysis of these frames (by default all that it takes), in memory."""
         analysis = analyses()[name]
+        if analysis.rows_of is None:
+            passed = self.passed(*(frames or analysis.takes))
+            with collect_notes(self.notes):
+                result = analysis.function(**passed, settings=self.settings, **options)
+            return as_arrow(cast("Frame", nw.from_native(result)))
         view = self.data.view(frames or analysis.takes, self.data.given_settings)
         rows = _rows(analysis, Call(view, self.analysis, self), options)
         return nan_to_null(rows)

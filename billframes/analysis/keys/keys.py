@@ -39,6 +39,8 @@ from billframes.periods import CALENDAR_YEAR
 
 C = nw.col
 
+OF_MATTERS = ("responsible_", "practice_area_", "originator_")
+"""The beginnings of columns that belong to matters; those of matters' own names have other beginnings."""
 _A_CENT = 0.005
 _LEFT_OUT, _ROWS = "_left_out", "_rows"
 _KINDS = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed_fee", "invoices": "fees"}
@@ -123,6 +125,20 @@ class Keys:
         sources = Sources(there, call, of_lists, call.settings, kinds)
         return cls(tuple(map(_of_fact, find_keys(by, sources))), sources, call)
 
+    @classmethod
+    def of_invoices(cls, call: Call, by: By) -> Keys:
+        """Find the keys of invoices: matter and user are keys of their items, all others are of the invoice."""
+        own = [name for name in call.columns("invoices") if not name.startswith(("matter_", "user_"))]
+        # An invoice names only one of its matters, so columns of matters are taken from the items if they were passed.
+        if "matters" in call and "time_entries" in call:
+            own = [name for name in own if not name.startswith(OF_MATTERS)]
+        return cls.of(call, by, (), columns=[*own, "matter_id", "user_id", "matter_name", "user_name"])
+
+    @property
+    def need_items(self) -> bool:
+        """Whether keys of invoices need the items: they include matter, user or the type of matter."""
+        return not {*self.base}.isdisjoint(("matter_id", "user_id", "matter_type"))
+
     @property
     def base(self) -> list[str]:
         """The columns from which the keys are derived; labels and numbers of periods are found later."""
@@ -198,9 +214,9 @@ class Keys:
         apart = {} if left_out is None else {_LEFT_OUT: left_out}
         rows = rows.with_columns(**periods, **apart) if periods or apart else rows
         base += apart
-        # The keys come first, because a sum can have the name of a key's column.
-        named = [each.alias(name) for name, each in values.items()]
-        rows = rows.select(*base, *least, *greatest, *named, **({_ROWS: nw.lit(1.0)} if apart else {}))
+        # Literals have as many rows as the other columns only in `with_columns`.
+        rows = rows.with_columns(**values, **({_ROWS: nw.lit(1.0)} if apart else {}))
+        rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
         totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
         totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
         added = _as_text(collect(rows.group_by(*base).agg(*totals) if base else rows.select(*totals)))

@@ -79,6 +79,13 @@ def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
     return [*(f"{low}-{high}" for low, high in zip(lows, bounds, strict=False)), f"{lows[-1]}+"]
 
 
+def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
+    """Return the highest number of days of each bucket, by its name."""
+    due = basis == "due_date"
+    names = bucket_names(buckets, 1 if due else 0)
+    return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
+
+
 class _ResolvedSettings(FirmSettings):
     """Settings from `resolve_users`. Analyses that call others pass them on, so that each is checked once."""
 

@@ -7,25 +7,25 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.frames.expressions import columns_or_null
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.keys.keys import Keys
 from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.errors import ParameterError
 
 
-def selected(frames: Frames, grouping: Grouping, analysis: Analysis, names: Sequence[str], **options: Any) -> Frame:
+def selected(call: Call, keys: Keys, name: str, columns: Sequence[str], **options: Any) -> Frame:
     """
     Return figures of an analysis by the keys, and a column that marks its rows, such as `_wip`.
 
     The column `total` has the analysis's short name. Figures that the result does not have are missing.
     """
-    rows = frames.call(analysis.function, settings=grouping.settings, **options)
-    rows = rows.with_columns(**{name: nw.col("total") for name in names if name in analysis.short})
-    figures = columns_or_null(rows, names, dict.fromkeys(names, nw.Float64))
-    return rows.select(*grouping.columns, *figures, **{f"_{analysis.name}": nw.lit(1.0)})
+    rows = call.ask(name, **options)
+    rows = rows.with_columns(**{each: nw.col("total") for each in columns if each in analyses()[name].short})
+    figures = columns_or_null(rows, columns, dict.fromkeys(columns, nw.Float64))
+    return rows.select(*keys.columns, *figures, **{f"_{name}": nw.lit(1.0)})
 
 
 def refuse_periods(by: By, why: str) -> None:

@@ -23,8 +23,8 @@ from billframes.analysis.facts.work import due, work
 from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id
 from billframes.analysis.frames.expressions import count_if, day_number, midnight, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.arguments import bucket_names, check_choice, read_date
+from billframes.analysis.keys.keys import OF_MATTERS, Keys, Sum
+from billframes.analysis.model.arguments import bucket_limits, check_choice, read_date
 from billframes.analysis.model.keys import By
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import ABSENT_FROM_INVOICES, JOINED_MATTERS, NO_DUE_DATE
@@ -38,8 +38,6 @@ from billframes.periods import DateLike, Period, local_day
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 _DAYS_AHEAD = 31
-# The beginnings of columns that belong to matters; those of matters' own names are excluded anyway.
-_OF_MATTERS = ("responsible_", "practice_area_", "originator_")
 
 
 def aging(
@@ -136,11 +134,11 @@ def _rows(call: Call, as_of: DateLike, by: By, basis: str, buckets: Sequence[int
     day = call.day(read_date(as_of, "as_of"))
     check_choice(basis, "basis", ("due_date", "invoice_date"))
     limits = bucket_limits(buckets, basis)
-    keys = _keys(call, by)
+    keys = Keys.of_invoices(call, by)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on(call, ("invoices",), day, of_invoices)
     call.require("invoices", "invoice_id", "invoice_date", "invoice_state", "due_date", "balance")
-    itemized = not {*keys.base}.isdisjoint(("matter_id", "user_id", "matter_type"))
+    itemized = keys.need_items
     if itemized:
         _check_items(call, by)
         need_work_on_invoices(call, Period(None, day))
@@ -182,15 +180,6 @@ def _sums(limits: Mapping[str, float], days: str) -> list[Sum]:
     ]
 
 
-def _keys(call: Call, by: By) -> Keys:
-    """Find the keys: matter and user are keys of the items, all others are of the invoice."""
-    own = [name for name in call.columns("invoices") if not name.startswith(("matter_", "user_"))]
-    # An invoice names only one of its matters, so columns of matters are taken from the items if these were passed.
-    if "matters" in call and "time_entries" in call:
-        own = [name for name in own if not name.startswith(_OF_MATTERS)]
-    return Keys.of(call, by, (), columns=[*own, "matter_id", "user_id", "matter_name", "user_name"])
-
-
 def _of_invoices(call: Call, keys: Keys) -> Frame:
     """Return one row per invoice with its whole balance."""
     known = C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
@@ -222,7 +211,7 @@ def _check_items(call: Call, by: By) -> None:
 
 def _note_joined_matters(call: Call, keys: Keys) -> None:
     """Note keys that were joined to the invoices by their matter, which is only one of several."""
-    joined = [name for name in keys.base if name.startswith(_OF_MATTERS)]
+    joined = [name for name in keys.base if name.startswith(OF_MATTERS)]
     if joined:
         final = value_if(C("invoice_state") == "final", "balance")
         amount = collect_counts((call.fact(invoices_fact, among=("invoices",)), {"balance": final.sum()}))["balance"]
@@ -240,13 +229,6 @@ def _note_open_invoices(call: Call, day: dt.date, *, itemized: bool) -> None:
         call.notes.add(NO_DUE_DATE, found["undated"])
     so = "the balances of these invoices are allocated to their time by hours"
     call.notes.add(HIDDEN_RATES, found["hidden"] if itemized else 0.0, which=" on open invoices", consequence=so)
-
-
-def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
-    """Return the highest number of days of each bucket, by its name."""
-    due = basis == "due_date"
-    names = bucket_names(buckets, 1 if due else 0)
-    return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
 
 
 def note_later_balances(frames: Frames | Call, day: dt.date, settings: FirmSettings) -> None:

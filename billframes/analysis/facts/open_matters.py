@@ -10,16 +10,14 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
-from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.activity import as_midnight
+from billframes.analysis.data.call import Call
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.facts.last_days import with_last_days
 from billframes.analysis.frames.engine import ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import MATTER_TYPES
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.analysis.sheets.aging import aging
-from billframes.analysis.sheets.wip import wip
-from billframes.config.firm import FirmSettings
 
 C = nw.col
 
@@ -38,6 +36,19 @@ _NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
 
 
 @dataclass(frozen=True, slots=True)
+class Activity:
+    """The days of the last work and the last invoice of a matter; None if there are none."""
+
+    work: dt.datetime | None = None
+    invoice: dt.datetime | None = None
+
+    @property
+    def last(self) -> dt.datetime | None:
+        """The later of the two days."""
+        return max((each for each in (self.work, self.invoice) if each is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
 class OpenMatters:
     """
     The open amounts and the last activity of each matter, by its id, and the findings they lead to.
@@ -53,26 +64,26 @@ class OpenMatters:
     by_fee: Frame
 
     @classmethod
-    def of(cls, frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> OpenMatters:
+    def of(cls, call: Call, day: dt.date, limit: int) -> OpenMatters:
         """Collect the amounts and the activity; work is old if it is older than `limit` days."""
-        by_fee = _work_by_fee(frames, day, limit, settings)
-        balances = frames.call(aging, as_of=day, by="matter", buckets=(1,), settings=settings)
+        by_fee = _work_by_fee(call, day, limit)
+        balances = call.ask("aging", as_of=day, by="matter", buckets=(1,))
         work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
         columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
-        matters = frames.select("matters", columns, ("opened", "matter_type"))
+        matters = call.select("matters", columns, ("opened", "matter_type"))
         return cls(
             day=day,
             matters={row["matter_id"]: row for row in to_dicts(matters)},
             work={row["matter_id"]: row for row in to_dicts(work)},
             receivables={row["matter_id"]: or_nan(row["total"]) for row in to_dicts(balances)},
-            activity=activity_of_matters(frames, day),
+            activity=_activity_of_matters(call, day),
             by_fee=by_fee,
         )
 
-    def findings(self, frames: Frames, idle_days: int, settings: FirmSettings) -> list[_Row]:
+    def findings(self, call: Call, idle_days: int) -> list[_Row]:
         """Return the rows of `stale`."""
         rows = [*self._old_work(), *self._archived(), *self._idle(idle_days)]
-        rows += [self._row(OPEN_FEE, **fee) for fee in _open_fees(frames, self.by_fee, self.day, settings)]
+        rows += [self._row(OPEN_FEE, **fee) for fee in _open_fees(call, self.by_fee, self.day)]
         return sorted(rows, key=_sort_key)
 
     def _row(
@@ -130,26 +141,34 @@ class OpenMatters:
                 yield self._row(IDLE, matter_id, since, work, self.receivables.get(matter_id, 0.0))
 
 
-def _work_by_fee(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> Frame:
+def _work_by_fee(call: Call, day: dt.date, limit: int) -> Frame:
     """Return the work in progress by matter and fixed fee, that of contingency matters included."""
-    types = MATTER_TYPES if "matter_type" in column_names(frames["matters"]) else None
-    by, buckets = ["matter", "fixed_fee_id"], (limit,)
-    rows = frames.call(wip, as_of=day, by=by, buckets=buckets, matter_types=types, settings=settings)
+    types = MATTER_TYPES if "matter_type" in call.columns("matters") else None
+    rows = call.ask("wip", as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), matter_types=types)
     names = ("total", "hours", "fixed_fee_amount")
     work = rows.select("matter_id", "fixed_fee_id", *names, "oldest_date", old=C(f"{limit + 1}+"))
     return work.filter(~C("oldest_date").is_null()).with_columns(C(*names, "old").fill_null(math.nan))
 
 
-def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
+def _activity_of_matters(call: Call, day: dt.date) -> dict[str, Activity]:
+    """Find the last work and the last final invoice of each matter, dated on or before a day, by the matter's id."""
+    rows = with_last_days(call, day).group_by("matter_id")
+    last = to_dicts(rows.agg(C("last_work_date", "last_invoice_date").max()))
+    days = {row["matter_id"]: (row["last_work_date"], row["last_invoice_date"]) for row in last}
+    return {id_: Activity(*each) for id_, each in days.items() if id_ is not None}
+
+
+def _open_fees(call: Call, work: Frame, day: dt.date) -> Iterator[_Row]:
     rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
     open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
-    if not open_ or "fixed_fees" not in frames:
+    if not open_ or "fixed_fees" not in call:
         return
-    ids = ids_frame(frames["fixed_fees"], "fixed_fee_id", open_)
-    fees = frames.select("fixed_fees", ("fixed_fee_id", "date"))
-    linked = frames.select("time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
+    rates = call.settings.standard_rates
+    ids = ids_frame(call["fixed_fees"], "fixed_fee_id", open_)
+    fees = call.select("fixed_fees", ("fixed_fee_id", "date"))
+    linked = call.select("time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
     linked = join_by_id(linked, ids, "fixed_fee_id", "inner").filter(C("date") <= midnight(day))
-    totals = sum_by(value_at_rates(linked, settings.standard_rates), ["fixed_fee_id"], ["hours", "_value", "_unrated"])
+    totals = sum_by(value_at_rates(linked, rates), ["fixed_fee_id"], ["hours", "_value", "_unrated"])
     efforts = {row["fixed_fee_id"]: row for row in to_dicts(totals)}
     for fee in to_dicts(join_by_id(fees, ids, "fixed_fee_id", "inner")):
         id_ = fee["fixed_fee_id"]
@@ -160,7 +179,7 @@ def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings
             "since": fee["date"],
             "work": open_[id_]["fixed_fee_amount"],
             "hours": done["hours"],
-            "effort_amount": done["_value"] if settings.standard_rates and not done["_unrated"] else None,
+            "effort_amount": done["_value"] if rates and not done["_unrated"] else None,
         }
 
 

@@ -10,33 +10,30 @@ import dataclasses
 import datetime as dt
 from collections.abc import Collection, Iterator
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.frames.expressions import as_float, columns_or_null, null_column, ratio, value_if
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.missing_time import missing_time
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.capacity import PARTIAL_HOURS
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
-from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.loads import note_unfinished_period
-from billframes.analysis.sheets.aging import ANALYSIS as AGING
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
-from billframes.analysis.sheets.wip import ANALYSIS as WIP
-from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
+from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG
 from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, Period
+from billframes.periods import DateLike
 
 C = nw.col
 
@@ -149,33 +146,57 @@ def scorecard(
     0       Ada          0.5              0.25           1.0                  0.9
     1       Ben          0.0              0.25           2.0                  NaN
     """
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"start": start, "end": end, "as_of": as_of, "by": by, "beside": beside}
+    return run(ANALYSIS, data, **options, matter_types=matter_types, discounts=discounts)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    start: DateLike,
+    end: DateLike | None,
+    as_of: DateLike | None,
+    by: By,
+    beside: str,
+    matter_types: Collection[str] | None,
+    discounts: str,
+) -> Frame:
     check_choice(beside, "beside", ("firm", "role"))
     refuse_periods(by, "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.")
-    keys = _keys(by, beside)
-    frames = Frames.of("scorecard", locals())
-    first, last = frames.bounded_period(start, end, settings)
+    names = _keys(by, beside)
+    first, last = call.bounded_period(start, end)
+    call.period(first, last)
     day = last if as_of is None else read_date(as_of, "as_of")
-    grouping = Grouping.of(keys, frames, settings)
-    if as_of is None and grouping.capacity_known:
-        note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
-    select, dates = partial(selected, frames, grouping), {"start": first, "end": last}
+    keys = Keys.of(call, names)
+    if as_of is None and keys.capacity_known:
+        note_unfinished_period(call, last, call.settings, *LATER_DAYS)
+    select, dates = partial(selected, call, keys), {"start": first, "end": last}
     parts = [
-        select(UTILIZATION, _HOURS, by=keys, **dates, as_of=day),
-        select(REALIZATION, _FEES, by=keys, **dates, matter_types=matter_types, discounts=discounts),
-        select(WIP, ["wip_amount"], by=keys, as_of=day),
-        select(AGING, ["receivable_amount"], by=keys, as_of=day),
-        select(TIMEKEEPING_LAG, ["median_lag_days"], by=keys, **dates),
-        *_missing_days(frames, grouping, first, min(day, last)),
+        select("utilization", _HOURS, by=names, **dates, as_of=day),
+        select("realization", _FEES, by=names, **dates, matter_types=matter_types, discounts=discounts),
+        select("wip", ["wip_amount"], by=names, as_of=day),
+        select("aging", ["receivable_amount"], by=names, as_of=day),
+        select("timekeeping_lag", ["median_lag_days"], by=names, **dates),
+        *_missing_days(call, keys, first, min(day, last)),
     ]
     peer_key = "role" if beside == "role" else None
-    peers_lag = frames.call(timekeeping_lag, **dates, by=peer_key, settings=grouping.settings)
-    measures = [each for each in dict.fromkeys((*_FIGURES, *_MARKS.values())) if each not in _RATIOS]
-    totals = nan_to_null(grouping.combine(parts, measures))
-    totals = _with_known_figures(totals, capacity_known=grouping.capacity_known)
+    peers_lag = call.ask("timekeeping_lag", **dates, by=peer_key)
+    figures = [each for each in dict.fromkeys((*_FIGURES, *_MARKS.values())) if each not in _RATIOS]
+    totals = nan_to_null(keys.combine(parts, figures))
+    totals = _with_known_figures(totals, capacity_known=keys.capacity_known)
     totals = _with_peers(totals, peers_lag, peer_key)
-    targets = bool(grouping.settings.targets_of("hours"))
+    targets = bool(call.settings.targets_of("hours"))
     columns = [each for each in ANALYSIS.measure_names if targets or each not in _TARGETS]
-    return frames.to_native(grouping.finish(totals, columns), time_entries, Period(first, last), settings)
+    return keys.labelled(totals, columns, named=True)
 
 
 def _keys(by: By, beside: str) -> list[str]:
@@ -185,16 +206,14 @@ def _keys(by: By, beside: str) -> list[str]:
     return [*names, *(["role"] if beside == "role" and "role" not in names else [])]
 
 
-def _missing_days(frames: Frames, grouping: Grouping, first: dt.date, last: dt.date) -> Iterator[Frame]:
+def _missing_days(call: Call, keys: Keys, first: dt.date, last: dt.date) -> Iterator[Frame]:
     """Yield the number of days on which hours are missing, unless nobody's hours are expected."""
-    if not grouping.capacity_known or last < first:
+    if not keys.capacity_known or last < first:
         return
-    days = frames.call(missing_time, start=first, end=last, settings=grouping.settings)
-    base = grouping.base
-    keys = columns_or_null(days, base, dict.fromkeys(base, nw.String()))
+    days = call.ask("missing_time", start=first, end=last)
     # Narwhals selects one row if there are only literals, such as without keys.
-    rows = days.with_columns(missing_days=nw.lit(1.0)).select(*keys, "missing_days")
-    yield add_up(rows, [Sum("missing_days", "missing_days")], grouping, ["missing_days"])
+    rows = days.with_columns(*columns_or_null(days, keys.base, dict.fromkeys(keys.base, nw.String())))
+    yield keys.finish(keys.sum(rows, [Sum("missing_days", nw.lit(1.0))]), ["missing_days"])
 
 
 def _with_known_figures(totals: Frame, *, capacity_known: bool) -> Frame:
@@ -247,6 +266,7 @@ def _peer_measure(name: str) -> Measure:
 
 ANALYSIS = Analysis(
     name="scorecard",
+    rows_of=_rows,
     question="How is each of us doing, compared with the firm or with people of the same role?",
     summary=(
         "Each person has one row: hours, fees, open amounts and timekeeping, equal to those of the other analyses. "

@@ -13,20 +13,18 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.activity import final_invoices
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.frames.engine import collect, join_by_id
-from billframes.analysis.frames.expressions import day_number, midnight
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.facts.invoices import invoices as invoices_fact
+from billframes.analysis.facts.last_days import billed_until, with_last_days
+from billframes.analysis.frames.expressions import day_number
+from billframes.analysis.keys.keys import Keys
+from billframes.analysis.model.arguments import bucket_limits, read_date
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.overdue_balances import bucket_limits, invoice_grouping, needs_items
 from billframes.analysis.results.selection import refuse_periods, selected
-from billframes.analysis.sheets.aging import ANALYSIS as AGING
-from billframes.analysis.sheets.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -116,60 +114,54 @@ def exposure(
     0        Acme       300.0     50.0            350.0              1.0
     1        Bolt         0.0    100.0            100.0            123.0
     """
-    day, limits = read_date(as_of, "as_of"), bucket_limits(buckets, "due_date")
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, as_of: DateLike, by: By, buckets: Sequence[int]) -> Frame:
+    day, limits = call.day(read_date(as_of, "as_of")), bucket_limits(buckets, "due_date")
     refuse_periods(
         by,
         "exposure is calculated for one day, so it has no {0}s. Pass as_of= for another day, or group wip() or aging() "
         "by it.",
     )
-    frames = Frames.of("exposure", locals())
-    grouping = Grouping.of_items(by, frames, settings)
+    keys = Keys.of(call, by, [name for name in ITEMS if name in call])
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
-    work = selected(frames, grouping, WIP, _WIP, **options)
-    balances = selected(frames, grouping, AGING, (*_AGING, *limits), **options)
+    work = selected(call, keys, "wip", _WIP, **options)
+    balances = selected(call, keys, "aging", (*_AGING, *limits), **options)
     balances = balances.rename({"unknown_amount": "unknown_balance_amount"})
-    parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
-    measures = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
-    totals = grouping.combine(parts, measures, _DATES)
-    totals = totals.filter(C("_wip") + C("_aging") > 0) if grouping.keys else totals
+    sums = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
+    totals = keys.combine([work, balances, *_last_days(call, keys, by, day)], sums, _DATES)
+    totals = totals.filter(C("_wip") + C("_aging") > 0) if keys.keys else totals
     today = float(day.toordinal())
     since = {f"days_since_{name}": today - day_number(f"last_{name}_date") for name in ("work", "invoice")}
-    result = grouping.finish(totals.with_columns(**since), ANALYSIS.columns_with([*limits]))
-    return frames.to_native(result, time_entries, as_of=day)
+    return keys.labelled(totals.with_columns(**since), ANALYSIS.columns_with([*limits]), named=True)
 
 
-def _last_days(frames: Frames, grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
-    itemized = needs_items(of_invoices)
-    keys = [] if itemized else of_invoices.row_columns
-    final = final_invoices(frames, day, keys)
-    final = final.select("invoice_id", *keys, last_invoice_date=C("invoice_date"))
-    names = [name for name in ITEMS if name in frames and (itemized or name == "time_entries")]
-    days = {name: _last_days_of_items(frames, name, grouping, day, with_invoice=itemized) for name in names}
-    parts = [_latest(days["time_entries"], grouping, "last_work_date")]
-    if not itemized:
-        return [*parts, _latest(final, of_invoices, "last_invoice_date")]
-    on_final = (join_by_id(each, final, "invoice_id", "inner") for each in days.values())
-    return [*parts, *(_latest(each, grouping, "last_invoice_date") for each in on_final)]
-
-
-def _last_days_of_items(frames: Frames, name: str, grouping: Grouping, day: dt.date, *, with_invoice: bool) -> Frame:
-    """Return the last day of items by the columns that the keys derive from, and by invoice if requested."""
-    invoice = ["invoice_id"] if with_invoice else []
-    rows = grouping.select_items(name, ("date", *invoice), lazily=True)
-    dated = nw.when(C("date") <= midnight(day)).then(C("date"))
-    by = list(dict.fromkeys([*grouping.base, *invoice]))
-    rows = rows.select(*by, last_work_date=dated)
-    latest = rows.group_by(*by).agg(C("last_work_date").max()) if by else rows.select(C("last_work_date").max())
-    return collect(latest, frames[name])
-
-
-def _latest(rows: Frame, grouping: Grouping, date: str) -> Frame:
-    totals = grouping.add_up(rows.select(*grouping.base, date), (), greatest=(date,))
-    return grouping.finish(totals, (date,))
+def _last_days(call: Call, keys: Keys, by: By, day: dt.date) -> list[Frame]:
+    """Return the last days of work and of invoices by the keys; an invoice has the keys of its items, or its own."""
+    rows, of_invoices = with_last_days(call, day, keys.own), Keys.of_invoices(call, by)
+    if of_invoices.need_items:
+        return [keys.finish(keys.sum(rows, (), greatest=_DATES), _DATES)]
+    worked = keys.finish(keys.sum(rows, (), greatest=_DATES[:1]), _DATES[:1])
+    billed = call.fact(invoices_fact, of_invoices.own).filter(billed_until(day))
+    billed = billed.with_columns(last_invoice_date=C("invoice_date"))
+    return [worked, of_invoices.finish(of_invoices.sum(billed, (), greatest=_DATES[1:]), _DATES[1:])]
 
 
 ANALYSIS = Analysis(
     name="exposure",
+    rows_of=_rows,
     as_loaded=True,
     question="What would we lose with this client, in work not invoiced and invoices not paid?",
     summary=(

@@ -6,13 +6,17 @@ contingency matters is beside the other amounts: it waits for the outcome.
 
 from __future__ import annotations
 
+from typing import Any
+
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
-from billframes.analysis.open_matters import OpenMatters
+from billframes.analysis.facts.open_matters import OpenMatters
+from billframes.analysis.model.arguments import read_date, read_whole_number
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -109,18 +113,30 @@ def stale(
     1  archived with work in progress        Sale 2026-06-01        600.0
     2              no work or invoice       Lease 2026-03-15          0.0
     """
-    day = read_date(as_of, "as_of")
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+    )
+    options: dict[str, Any] = {"as_of": as_of, "wip_days": wip_days, "idle_days": idle_days}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, as_of: DateLike, wip_days: int, idle_days: int) -> Frame:
+    day = call.day(read_date(as_of, "as_of"))
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
         read_whole_number(value, name, "days")
-    frames = Frames.of("stale", locals())
-    resolved = resolve_users(settings, frames)
-    open_matters = OpenMatters.of(frames, day, wip_days, resolved)
-    rows = open_matters.findings(frames, idle_days, resolved)
-    return frames.list_to_native(rows, ANALYSIS.schema, time_entries, as_of=day)
+    open_matters = OpenMatters.of(call, day, wip_days)
+    return call.listed(open_matters.findings(call, idle_days), ANALYSIS.schema)
 
 
 ANALYSIS = Analysis(
     name="stale",
+    rows_of=_rows,
     question="Which work waits too long, and which matters should be billed, closed or resumed?",
     summary=(
         "It lists old work in progress, and archived matters with work in progress or receivables. It also lists "
