@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +11,11 @@ from billframes.analysis.frames.data_span import check_begun
 from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.results.figure_names import find_figures
 from billframes.analysis.results.figure_source import Source
-from billframes.analysis.results.figures_side_by_side import figures_of
+from billframes.analysis.results.figures_side_by_side import figures_of, listed_in
 from billframes.book.methods import call_analysis
 from billframes.periods import DateLike, Period
+
+_LISTS = ("clients", "matters", "users")
 
 
 def figures_of_book(
@@ -35,19 +36,7 @@ def figures_of_book(
     first = book._days.first_day_of(*dated)
     call = lambda analysis, how: call_analysis(analysis, book, how)  # noqa: E731
     source = Source.of(names, call, period, as_of, payments, book.settings, loaded=loaded, first_day=first)
-    listed = functools.partial(_listed, book)
+    listed = lambda columns: listed_in({each: getattr(book, each) for each in _LISTS}, columns)  # noqa: E731
     result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), listed=listed, **options)
     named: pd.DataFrame = attach_names(result, book._names)
     return named
-
-
-def _listed(book: Any, columns: list[str]) -> set[Any]:
-    """Return the values in the book's lists, such as clients without work in the period; days as text."""
-    found: set[Any] = set()
-    for kind in ("client", "matter", "user"):
-        frame: pd.DataFrame = getattr(book, f"{kind}s")
-        for column in {*columns, *(each.removeprefix(f"{kind}_") for each in columns)} & {*map(str, frame)}:
-            values = frame[column].dropna()
-            is_day = pd.api.types.is_datetime64_dtype(values.dtype)
-            found |= {*(values.dt.strftime("%Y-%m-%d") if is_day else values)}
-    return found

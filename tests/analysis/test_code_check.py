@@ -104,9 +104,7 @@ def test_an_unknown_code_set_is_named(firm):
 def test_flags_that_became_numbers_are_refused(pandas_firm):
     """Some databases return 1 and 0 for booleans; then no matter would have LEDES billing, without a finding."""
     configured = matters(pandas_firm).assign(ledes_enabled=1)
-    with pytest.raises(
-        ParameterError, match="matters: ledes_enabled is of the type Int64, such as .*, not true and false"
-    ):
+    with pytest.raises(ParameterError, match="matters: ledes_enabled is of the type Int64, such as .*, not true and"):
         run(pandas_firm, configured=configured)
 
 

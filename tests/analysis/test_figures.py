@@ -17,7 +17,7 @@ from billframes.loading.load_info import attached
 from tests.analysis import golden_firms
 from tests.analysis.conftest import ENGINES, rows_of
 from tests.analysis.golden_firms import KEYS
-from tests.firms import make_firm, on
+from tests.firms import add, make_firm, on
 
 # Those of cash need payments of the books: tests/ledger/test_figures_of_cash.py.
 # Cash and its forecast have tests of their own.
@@ -266,3 +266,29 @@ def test_groups_of_one_period_are_compared_and_unknown_sums_stay_unknown():
     unknown = rows.loc["u0"].filter(like="worked_amount")
     assert unknown.isna().all()
     assert rows["worked_amount"].notna().any()
+
+
+def two_people(engine="pandas"):
+    """Return the frames of a firm with a client and a person without work."""
+    tables = add(make_firm(), "clients", {"client_id": "c9", "name": "Idle"})
+    made = on(add(tables, "users", {"user_id": "u9", "name": "Cy Idle"}), ENGINES[engine])
+    return {name: made[name] for name in FRAMES}
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "polars lazy", "pyarrow"])
+@pytest.mark.parametrize("where", [{"client": "Idle"}, {"client": "c9"}, {"user": "Cy Idle"}, {"user": "u9"}])
+def test_clients_and_people_without_rows_are_0_also_from_frames(engine, where):
+    """They were refused, although a book returns 0."""
+    rows = rows_of(figures("billed_amount", "wip", where=where, start="2026-10", **two_people(engine)))
+    assert rows == [{"billed_amount": 0.0, "wip_amount": 0.0}]
+    with pytest.raises(ParameterError, match="no row has this value"):
+        figures("billed_amount", where={"client": "Nobody"}, start="2026-10", **two_people(engine))
+
+
+def test_a_figure_that_is_a_date_stays_one_if_rows_are_added_up_and_is_none_to_choose_by():
+    """Dates and missing numbers were one column, which no Arrow table holds."""
+    options = {"by": "client", "start": "2026-10", **two_people()}
+    for more in ({"where": {"user": ["u0", "u1"]}}, {"top": 1}, {"top": 1, "where": {"matter": ["m0", "m1"]}}):
+        assert figures("wip", "oldest_date", **more, **options)["oldest_date"].dtype.kind == "M"
+    with pytest.raises(ParameterError, match="top= chooses by the first figure, and 'oldest_date' is a date"):
+        figures("oldest_date", "wip", top=1, **options)

@@ -127,15 +127,15 @@ class FigureRows:
             raise ParameterError(f"where={{{key!r}: …}}: none of the figures is known by {key!r}.")
         values = self.keys[columns]
         if pd.api.types.is_datetime64_any_dtype(values[columns[0]].dtype):
-            values = values.map(_text, na_action="ignore")
+            values = values.map(text_of, na_action="ignore")
         found = np.zeros(len(values), dtype=bool)
         for value in wanted:
             if value is None:
                 found |= values[columns[0]].isna().to_numpy()
                 continue
-            sought = _text(value) if isinstance(value, dt.date) else value
+            sought = text_of(value) if isinstance(value, dt.date) else value
             hits = (values.astype(object) == sought).any(axis="columns").to_numpy()
-            if not hits.any() and value in listed(columns):
+            if not hits.any() and text_of(value) in listed(columns):
                 continue
             if not hits.any():
                 known = [str(each) for each in values[columns[-1]].dropna().unique()]
@@ -198,7 +198,7 @@ class FigureRows:
         places = np.minimum(np.argsort(order), most)[groups]
         keys = self.keys.copy()
         if len(ids) > most:
-            keys[columns[-1]] = keys[columns[-1]].map(_text, na_action="ignore")
+            keys[columns[-1]] = keys[columns[-1]].map(text_of, na_action="ignore")
             for name in columns:
                 label = _OTHERS.format(len(ids) - most) if name == columns[-1] else None
                 keys[name] = keys[name].astype(object).mask(places == most, label)
@@ -244,7 +244,8 @@ def _label_of(name: str, keys: Collection[str]) -> str:
     return next((each for each in (f"{stem}_name", f"{stem}_label") if stem != name and each in keys), "")
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a value of a key as text; a day in ISO form."""
     if isinstance(value, dt.date):
         return value.isoformat()[:10]
     return f"{value:.15g}" if isinstance(value, float) else str(value)

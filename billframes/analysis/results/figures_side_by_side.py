@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -15,15 +16,16 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes._notes import NOTES, Notes, collect_notes
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import first_date, first_day, read_period
+from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.native import nan_to_null, to_native
 from billframes.analysis.model.arguments import check_choice, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
 from billframes.analysis.results.figure_names import find_figures
-from billframes.analysis.results.figure_rows import FigureRows
+from billframes.analysis.results.figure_rows import FigureRows, text_of
 from billframes.analysis.results.figure_source import Source
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -161,7 +163,20 @@ def figures(
         return analysis.function(**options, **how)
 
     source = Source.of(names, call, period, as_of, payments, settings, loaded=loaded, first_day=first)
-    return figures_of(names, source, next(iter(given.values())), by=by, where=where, compare=compare, top=top)
+    like, listed = next(iter(given.values())), functools.partial(listed_in, given)
+    return figures_of(names, source, like, by=by, where=where, compare=compare, top=top, listed=listed)
+
+
+def listed_in(frames: Mapping[str, Any], columns: Collection[str]) -> set[Any]:
+    """Return the values of a key's columns in frames, such as clients without work in the period; days as text."""
+    found: set[Any] = set()
+    for name, native in frames.items():
+        frame = cast("Frame", nw.from_native(native))
+        own = {each.removeprefix(f"{name.removesuffix('s')}_") for each in columns}
+        for column in {*columns, *own} & {*map(str, column_names(frame))}:
+            rows = to_dicts(as_arrow(frame, [column]).select(column).unique())
+            found |= {text_of(row[column]) for row in rows if row[column] is not None}
+    return found
 
 
 def figures_of(
