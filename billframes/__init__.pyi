@@ -30,7 +30,6 @@ from .analysis.code_check import code_check as code_check
 from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
 from .analysis.days_to_pay import days_to_pay as days_to_pay
-from .analysis.duplicates import duplicates as duplicates
 from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup
@@ -45,6 +44,7 @@ from .analysis.results.explain import explain as explain
 from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.contribution import contribution as contribution
+from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.exposure import exposure as exposure
 from .analysis.sheets.origination import origination as origination

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from billframes._format import month_name
-from billframes.analysis.duplicates import duplicates as equal_entries
+from billframes.analysis.sheets.duplicates import duplicates as equal_entries
 from billframes.guidelines.declare import GuidelineRule, found
 from billframes.guidelines.item_rules import hours_text
 from billframes.guidelines.narratives import tasks

@@ -11,13 +11,14 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, FromBook
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.expressions import in_period, map_values
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import require
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
@@ -77,21 +78,23 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    frames = Frames.of("duplicates", locals(), ids_only=True)
-    entries = frames["time_entries"]
+    return run(ANALYSIS, Data(time_entries=time_entries), by=by, start=start, end=end)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, by: str | Sequence[str], start: DateLike | None, end: DateLike | None) -> Frame:
+    entries = call.whole("time_entries")
     there = column_names(entries)
     columns = _columns(by, there)
-    # The result has all columns of the entries.
-    require(entries, "time_entries", ("time_entry_id", "date", *there))
-    period = frames.period(start, end, None)
-    need_period(frames, ("time_entries",), period, ITEM_FILTERS)
+    call.require("time_entries", "time_entry_id", "date")
+    period = call.period(start, end)
+    need_period(call, ("time_entries",), period, ITEM_FILTERS)
     # The result has the ids as they are, which can be numbers.
-    entries = frames["time_entries"] = entries.with_columns(_id=C("time_entry_id").cast(nw.String))
-    compared = in_period(frames.select("time_entries", ("_id", "date", *columns)), "date", period)
-    numbers = _numbers(_suspects(compared, columns), columns)
+    entries = entries.with_columns(_id=C("time_entry_id").cast(nw.String))
+    compared = select_columns(entries, "time_entries", ("_id", "date", *columns))[0]
+    numbers = _numbers(_suspects(in_period(compared, "date", period), columns), columns)
     found = entries.with_columns(duplicate_group=map_values("_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
-    return frames.to_native(found.select(C("duplicate_group").cast(nw.Int64), *there), time_entries)
+    return found.select(C("duplicate_group").cast(nw.Int64), *there)
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
@@ -138,6 +141,7 @@ def _normalized(name: str, value: Any) -> Hashable:
 
 ANALYSIS = Analysis(
     name="duplicates",
+    rows_of=_rows,
     question="Which time entries seem to have been entered twice?",
     summary=(
         "It lists time entries with the same person, matter, date, hours and description. Case, spaces and "
