@@ -21,7 +21,6 @@ from ._session import (
 from ._version import (
     __version__ as __version__,
 )
-from .analysis.billing_lag import billing_lag as billing_lag
 from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
 from .analysis.cash_forecast import cash_forecast as cash_forecast
@@ -43,6 +42,7 @@ from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
 from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.sheets.aging import aging as aging
+from .analysis.sheets.billing_lag import billing_lag as billing_lag
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates

@@ -431,7 +431,7 @@ QUERIES = {
     "wip by originator": 8,
     "wip by industry": 6,
     "reconcile": 2,
-    "billing lag by client": 2,
+    "billing lag by client": 3,
     "origination": 7,
     "effective rates by user": 6,
     "leverage of the firm": 5,

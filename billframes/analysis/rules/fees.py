@@ -129,7 +129,7 @@ def note_typed_fees(call: Call, totals: Totals, types: Collection[str] | None) -
     notes = call.notes
     if rates := call.settings.standard_rates:
         note_high_rates(notes, "standard", rates, totals.total("_priced"), totals.total("_priced_hours"))
-    _note_unknown_invoices(call, totals.total("_unknown"), "counted in `unknown_amount`")
+    note_unknown_invoices(call, totals.total("_unknown"), "counted in `unknown_amount`")
     so = "the value of time and realization are missing in the rows in which they count"
     notes.add(HIDDEN_RATES, totals.total("_hidden"), which="", consequence=so)
     if types is None or not {*types} >= {*MATTER_TYPES}:
@@ -146,12 +146,13 @@ def note_spread_fees(call: Call, keys: Keys, totals: Totals) -> None:
     absent = [f"`{name}`" for name in ("expenses", "fixed_fees") if name not in call]
     arguments = join_names([f"{each}=" for each in absent])
     call.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
-    _note_unknown_invoices(call, totals.left_out, "left out")
+    note_unknown_invoices(call, totals.left_out, "left out")
     counts = {"cancelled": totals.total("_cancelled"), "cancelled_fees": totals.total("_cancelled_fees")}
     note_cancelled(call.notes, counts, keys.base)
 
 
-def _note_unknown_invoices(call: Call, count: float, consequence: str) -> None:
+def note_unknown_invoices(call: Call, count: float, consequence: str) -> None:
+    """Note entries on invoices that were not passed, or whose state is unknown."""
     entries = f"{round(count):,} billable time {'entry' if count == 1 else 'entries'}"
     states = ", or whose state is unknown" if call.unknown_values("invoices", "invoice_state") else ""
     about = {"items": entries, "reasons": states, "consequence": consequence}

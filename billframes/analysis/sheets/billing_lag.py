@@ -5,33 +5,39 @@ Work that is not on a final invoice yet has no lag. Work in progress shows its a
 
 from __future__ import annotations
 
+from typing import Any
+
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.frames.expressions import as_float, day_number, is_in_period, value_if
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.facts.work import work
+from billframes.analysis.frames.expressions import day_number, is_in_period
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import count_on_unknown_invoices, note_unknown_invoices
-from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.fees import lost_in, note_unknown_invoices, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, Period
+from billframes.periods import DateLike
 
 C = nw.col
 
+_ONE = nw.lit(1.0)
 _SUMS = (
-    *(Sum(name, name) for name in ("entries", "billable_hours", "total_lag_days", "hour_days", "postdated_entries")),
-    *(Sum(name, name, hides="_hidden") for name in ("worked_amount", "amount_days")),
+    Sum("entries", _ONE),
+    Sum("total_lag_days", "lag"),
+    Sum("worked_amount", "value"),
+    Sum("amount_days", C("lag") * C("value")),
+    Sum("billable_hours", "hours"),
+    Sum("hour_days", C("lag") * C("hours")),
+    Sum("postdated_entries", _ONE, C("lag") < 0),
+    Sum("_hidden", _ONE, C("value").is_nan()),
 )
-# The value of `_counted` for entries whose invoice was not passed; for others it is 1.0 or 0.0.
-_NOT_PASSED = -1.0
 
 
 def billing_lag(
@@ -96,70 +102,33 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-    frames = Frames.of("billing_lag", locals())
-    period = frames.period(start, end, settings)
-    need_work_on_invoices(frames, period)
-    grouping = Grouping.of(by, frames, settings)
-    entries, dated_invoices = frames["time_entries"], _dated_invoices(frames, period)
-    time = billable_time(frames, ("date", *grouping.row_columns), ("invoice_date",), lazily=True)
-    lags = _lags(time, dated_invoices, grouping)
-    names = [*(each.name for each in _SUMS), "_hidden", "_not_passed"]
-    sums = collect(collect(sum_by(lags, grouping.base, names), entries))
-    _note(sums, time, frames, period)
-    # A group may have only entries whose invoice was not passed.
-    sums = sums.filter(C("entries") > 0) if grouping.base else sums
-    rows = add_up(sums, _SUMS, grouping, ANALYSIS.measure_names)
-    return frames.to_native(rows, time_entries, period, settings)
+    data = Data(settings, time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
+    options: dict[str, Any] = {"by": by, "start": start, "end": end}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
-def _dated_invoices(frames: Frames, period: Period) -> Frame:
-    columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    selected = frames.select("invoices", columns, lazily=True)
-    final = C("invoice_state") == "final"
-    return selected.select(
-        "invoice_id",
-        _invoice_date=C("invoice_date"),
-        _day=day_number("invoice_date", selected),
-        _final=final,
-        _counted=as_float(final & is_in_period("invoice_date", period)),
-        _total=C("amount"),
-    )
-
-
-def _lags(time: Frame, invoices: Frame, grouping: Grouping) -> Frame:
-    """Calculate the lag of entries on invoices that count; mark entries whose invoice was not passed."""
-    columns = dict.fromkeys(("invoice_id", "date", "hours", "worth", *grouping.row_columns))
-    on_invoices = time.filter(~C("invoice_id").is_null()).select(*columns)
-    rows = join_by_id(on_invoices, invoices.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id")
-    rows = rows.with_columns(C("_counted").fill_null(_NOT_PASSED)).filter(C("_counted") != 0)
-    counted = C("_counted") > 0
-    rows = rows.with_columns(total_lag_days=C("_day") - day_number("date", rows)).with_columns(
-        entries=as_float(counted),
-        billable_hours=value_if(counted, "hours"),
-        worked_amount=value_if(counted, C("worth").fill_null(0.0)),
-        _hidden=as_float(counted & C("worth").is_null()),
-        _not_passed=as_float(~counted),
-        hour_days=C("total_lag_days") * C("hours"),
-        amount_days=C("total_lag_days") * C("worth").fill_null(0.0),
-        postdated_entries=as_float(C("total_lag_days") < 0),
-    )
-    return grouping.with_periods(rows, "_invoice_date")
-
-
-def _note(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:
-    counts = collect_counts((sums, {"hidden": C("_hidden").sum(), "not_passed": C("_not_passed").sum()}))
-    if counts["not_passed"] and (period.start or period.end):
-        # An entry may have the date of its invoice, which shows whether the invoice is of the period.
-        on_invoices = collect(time_on_invoices(time), frames["time_entries"])
-        rates = allocation_rates(on_invoices, frames, FirmSettings(), unknown_invoices=True)
-        counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
-    note_unknown_invoices(frames, counts["not_passed"])
+def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
+    period = call.period(start, end)
+    need_work_on_invoices(call, period)
+    keys = Keys.of(call, by)
+    keys.require_ids("time_entries")
+    call.require("time_entries", "date")
+    call.require("invoices", "invoice_date", "invoice_state", "amount", "balance")
+    lost = lost_in(call, period)
+    rows = call.fact(work, keys.own, only=("time",))
+    counts = C("is_billable") & C("is_final") & is_in_period("invoice_date", period)
+    rows = rows.filter(with_lost(counts, lost))
+    rows = rows.with_columns(lag=day_number("invoice_date", rows) - day_number("date", rows))
+    totals = keys.sum(rows, _SUMS, date="invoice_date", left_out=lost)
+    note_unknown_invoices(call, totals.left_out, "left out")
     so = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
-    frames.notes.add(HIDDEN_RATES, counts["hidden"], which="", consequence=so)
+    call.notes.add(HIDDEN_RATES, totals.total("_hidden"), which="", consequence=so)
+    return keys.finish(totals, ANALYSIS.measure_names)
 
 
 ANALYSIS = Analysis(
     name="billing_lag",
+    rows_of=_rows,
     question="How many days pass from doing the work to invoicing it?",
     summary=(
         "It counts the days from the date of the work to the date of its final invoice. In the weighted figures, large "
