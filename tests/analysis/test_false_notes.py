@@ -137,7 +137,7 @@ MISTAKES = {
     ),
     "net invoices beside a tax": Mistake(
         lambda _firm: make_firm(realization=1.0),
-        lambda firm: analysis.contribution(**{name: firm[name] for name in MONEY}, settings=VAT),
+        lambda firm: analysis.reconcile(**{name: firm[name] for name in MONEY}, settings=VAT),
         "24 of 24 invoices that have a tax by the settings (70,406.40 in all) are exactly the sum of their items",
     ),
 }

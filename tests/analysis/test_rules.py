@@ -146,7 +146,7 @@ MISTAKES: dict[str, Mistake] = {
         realization(by="user"), "1 invoice has entries below 0 that nearly cancel its other time", cancelled
     ),
     "same_share": Mistake(
-        realization(),
+        CALLS["reconcile"],
         "invoices are above their items by the same 13%",
         make=lambda: make_firm(realization=1.0, taxes=(0.13, 0.13)),
     ),

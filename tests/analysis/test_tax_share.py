@@ -6,9 +6,8 @@ import warnings
 
 import pytest
 
-from billframes.analysis import contribution, realization, reconcile, scorecard
+from billframes.analysis import reconcile
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import attach_load_info
 
 COSTS = "matter_id user_id client_id date amount invoice_id"
@@ -40,16 +39,12 @@ def frames(firm, shares, *, whole=True, expenses=100.0, fees=0.0, kinds=("time",
     return {name: attach_load_info(each, info[name]) if whole else each for name, each in found.items()}
 
 
-def notes(analysis, given_frames, **options):
-    """Return the warnings of a call."""
+def notes(given_frames, **options):
+    """Return the warnings of `reconcile`."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        analysis(**given_frames, **options)
+        reconcile(**given_frames, **options)
     return [str(each.message) for each in caught]
-
-
-def of_fees(firm, given_frames, **options):
-    return notes(realization, given_frames, matters=firm.matters(), **options)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +57,7 @@ def of_fees(firm, given_frames, **options):
 )
 def test_a_whole_load_names_the_share_and_never_missing_work(pandas_firm, share, kinds, said):
     given_frames = frames(pandas_firm, [share] * 7 + [0.0, -0.1], kinds=kinds, fees=90.0)
-    (note,) = of_fees(pandas_firm, given_frames)
+    (note,) = notes(given_frames)
     percent, state = said.split(".*")
     assert note.startswith(f"7 of 9 invoices {SEEN} {percent}. This may be a tax, a surcharge or another currency.")
     assert state in note
@@ -72,14 +67,11 @@ def test_a_whole_load_names_the_share_and_never_missing_work(pandas_firm, share,
 
 def test_it_is_one_note_on_every_engine_and_none_once_the_tax_is_stated(firm):
     given_frames = frames(firm, [0.13] * 6, whole=False)
-    for analysis, options in ((realization, {"matters": firm.matters()}), (contribution, {}), (reconcile, {})):
-        (note,) = notes(analysis, given_frames, **options)
-        assert note.startswith(
-            f"6 of 6 invoices {SEEN} 13%. This may be a tax, a surcharge or another currency, or work on them may be "
-        )
-        assert (
-            notes(analysis, given_frames, **options, settings=FirmSettings(taxes=[{"name": "HST", "rate": 0.13}])) == []
-        )
+    (note,) = notes(given_frames)
+    assert note.startswith(
+        f"6 of 6 invoices {SEEN} 13%. This may be a tax, a surcharge or another currency, or work on them may be "
+    )
+    assert notes(given_frames, settings=FirmSettings(taxes=[{"name": "HST", "rate": 0.13}])) == []
 
 
 @pytest.mark.parametrize(
@@ -95,35 +87,26 @@ def test_it_is_one_note_on_every_engine_and_none_once_the_tax_is_stated(firm):
     ids=["at their items", "a few", "write-ups", "discounts", "two invoices", "rounded up"],
 )
 def test_firms_without_a_share_of_most_invoices_see_no_note(pandas_firm, shares):
-    assert of_fees(pandas_firm, frames(pandas_firm, shares)) == []
+    assert notes(frames(pandas_firm, shares)) == []
 
 
 def test_where_many_invoices_are_written_down_the_tax_of_a_quarter_is_named(pandas_firm):
     written_down = [0.13 - 0.011 * number for number in range(1, 21)]
-    (note,) = of_fees(pandas_firm, frames(pandas_firm, [0.13] * 9 + written_down))
+    (note,) = notes(frames(pandas_firm, [0.13] * 9 + written_down))
     assert f"of 29 invoices {SEEN} 13%." in note
     for legitimate in ([0.13] * 9 + [0.0] * 10 + written_down[:6], [0.13] * 6 + written_down[:18]):
-        assert of_fees(pandas_firm, frames(pandas_firm, legitimate)) == []
+        assert notes(frames(pandas_firm, legitimate)) == []
 
 
 def test_contingency_and_fixed_fees_and_hidden_rates_give_no_note(pandas_firm):
     given_frames = frames(pandas_firm, [0.0] * 6, fees=500.0)
     contingent = given_frames | {"invoices": given_frames["invoices"].assign(matter_id="m5", amount=[9_000.0] * 6)}
-    assert of_fees(pandas_firm, contingent) == []
+    assert notes(contingent) == []
     fixed_only = given_frames | {
         "time_entries": given_frames["time_entries"].assign(billing_type="fixedFee", amount=None)
     }
     fixed_only["invoices"] = fixed_only["invoices"].assign(amount=600.0)
-    assert of_fees(pandas_firm, fixed_only) == []
+    assert notes(fixed_only) == []
     hidden = frames(pandas_firm, [0.05] * 6)
     hidden["time_entries"] = hidden["time_entries"].assign(amount=None)
-    assert not any(SEEN in each for each in of_fees(pandas_firm, hidden))
-
-
-def test_a_scorecard_gives_the_note_once(pandas_firm):
-    firm = pandas_firm
-    given_frames = frames(firm, [0.05] * 6)
-    given_frames["time_entries"] = given_frames["time_entries"].assign(created_at=given_frames["time_entries"]["date"])
-    with pytest.warns(IncompleteDataWarning, match=SEEN) as caught:
-        scorecard(**given_frames, matters=firm.matters(), users=firm.users(), start="2026-10")
-    assert len([each for each in caught if SEEN in str(each.message)]) == 1
+    assert not any(SEEN in each for each in notes(hidden))
