@@ -1,0 +1,236 @@
+"""Compare frames with each other, and the columns of a row: what must agree in records of one billing system.
+
+Each check is a condition on the rows of a frame, such as "its client is not that of its invoice", and the rows that it
+can be asked of. Both are counted as they arrive, before anything is cleaned, in one query for all frames. Rows that
+disagree are counted exactly and named; nothing is inferred from how many or how large they are. Of the ids that another
+frame lacks, the rules of the analyses tell, because it depends on the period whether they matter.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes._notes import Note, Rule
+from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow
+from billframes.analysis.frames.engine import collect_counts, join_by_id, to_dicts
+from billframes.analysis.frames.expressions import count_if
+
+C = nw.col
+
+_CENT = 0.005
+# An amount can be of unrounded hours, and the hours be rounded to a hundredth.
+_ROUNDED = 0.0051
+# Interest can raise a balance above the amount.
+_INTEREST = 1.5
+# So many rows are named.
+_NAMED = 3
+_OF_INVOICE = "_of_invoice_"
+_CORRECT = "Look at these records in the billing system."
+
+UNLIKE_INVOICE = Rule(
+    name="unlike_invoice",
+    seen="{subject}: {column} is not that of the invoice in {n} of {all} rows that are on an invoice passed{few}.",
+    causes="They may have been loaded on different days, or one of the two was changed.",
+    remedy="Load them again, one after the other.",
+    page=_CORRECT,
+    unit="rows",
+)
+UNLIKE_AMOUNT = Rule(
+    name="unlike_amount",
+    seen="{subject}: amount is not hours times rate in {n} of {all} rows that have all three{few}.",
+    causes="Hours, rates or amounts may have been changed after the load.",
+    remedy="Load them again, or leave out `rate` if the amounts are meant.",
+    page=_CORRECT,
+    unit="rows",
+)
+UNLIKE_BALANCE = Rule(
+    name="unlike_balance",
+    seen="{subject}: balance is above 0 on a credit, or above amount by more than half, in {n} of {all} rows{few}.",
+    causes="The columns may have been exchanged or changed.",
+    remedy="The balance is the part of the amount that is still open, with its sign: correct it if it is not.",
+    page=_CORRECT,
+    unit="rows",
+)
+UNBILLED_ON_INVOICE = Rule(
+    name="unbilled_on_invoice",
+    seen="{subject}: billed is false, but `invoice_id` is there in {n} of {all} rows{few}.",
+    causes="One of the two may have been changed after the load.",
+    remedy="Load them again: an item on an invoice is billed.",
+    page=_CORRECT,
+    unit="rows",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A note of rows that disagree; it is said by calls that use one of `columns`, each a frame and its column."""
+
+    note: Note
+    columns: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """
+    What must agree in a row.
+
+    `needs` are columns of the frame with their kind, and `invoice` one of its invoice with its kind, which is
+    `_of_invoice_…` in the condition. `among` are the rows that can be asked, besides those without a value.
+    """
+
+    rule: Rule
+    about: str
+    needs: Mapping[str, str]
+    is_wrong: nw.Expr
+    invoice: str = ""
+
+    def fits(self, schema: Mapping[str, Any], of_invoices: Mapping[str, Any]) -> bool:
+        kinds = [(schema.get(column), kind) for column, kind in self.needs.items()]
+        if self.invoice:
+            kinds += [(of_invoices.get(self.invoice), self.needs[self.about]), (of_invoices.get("invoice_id"), "text")]
+        return all(_has_kind(dtype, kind) for dtype, kind in kinds)
+
+    def can_be_asked(self) -> nw.Expr:
+        """Return whether a row has all values."""
+        values = [*self.needs, *([f"{_OF_INVOICE}{self.invoice}"] if self.invoice else [])]
+        return functools.reduce(operator.and_, [~C(each).is_null() for each in values])
+
+
+def _same_as_invoice(column: str, kind: str) -> _Check:
+    other = C(f"{_OF_INVOICE}{column}")
+    return _Check(UNLIKE_INVOICE, column, {column: kind, "invoice_id": "text"}, C(column) != other, column)
+
+
+_OF_ITEMS = (
+    _same_as_invoice("client_id", "text"),
+    _same_as_invoice("invoice_state", "text"),
+    _same_as_invoice("invoice_date", "date"),
+    _Check(UNBILLED_ON_INVOICE, "billed", {"billed": "flag", "invoice_id": "text"}, ~C("billed")),
+)
+_H, _R, _A, _B = C("hours"), C("rate"), C("amount"), C("balance")
+CHECKS: Mapping[str, Sequence[_Check]] = {
+    **dict.fromkeys(ITEMS, _OF_ITEMS),
+    "time_entries": (
+        *_OF_ITEMS,
+        _Check(
+            UNLIKE_AMOUNT,
+            "hours",
+            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            (_A - _H * _R).abs() > _R.abs() * _ROUNDED + 2 * _CENT,
+        ),
+    ),
+    "invoices": (
+        _Check(
+            UNLIKE_BALANCE,
+            "balance",
+            dict.fromkeys(("amount", "balance"), "number"),
+            # Clients who paid too much have a negative balance on an invoice.
+            ((_A < -_CENT) & (_B > _CENT)) | (_B.abs() > _A.abs() * _INTEREST + _CENT),
+        ),
+    ),
+}
+"""What must agree in the rows of each frame."""
+
+
+def disagreements(frames: Mapping[str, Frame], names: Collection[str] = tuple(CHECKS)) -> list[Finding]:
+    """
+    Find the rows of frames that disagree, from raw values.
+
+    Parameters
+    ----------
+    frames : mapping of str to Frame
+        By the name of the list, all of one engine. Checks of frames and columns that are not there are left out, and so
+        are those of columns with another type, which the analyses refuse.
+    names : collection of str
+        The frames whose rows are checked.
+
+    Returns
+    -------
+    list of Finding
+    """
+    of_invoices = frames["invoices"].collect_schema() if "invoices" in frames else {}
+    asked = {
+        name: list(_asked(name, frame, of_invoices))
+        for name, frame in frames.items()
+        if name in names and name in CHECKS
+    }
+    rows = {name: _rows(frames, name, checks) for name, checks in asked.items() if checks}
+    numbered = [(name, nth, check) for name in rows for nth, check in enumerate(asked[name])]
+    counts: dict[str, dict[str, nw.Expr]] = {name: {} for name in rows}
+    for name, nth, check in numbered:
+        can = check.can_be_asked()
+        counts[name] |= {f"{name} {nth} wrong": count_if(can & check.is_wrong), f"{name} {nth} all": count_if(can)}
+    found = collect_counts(*((rows[name], values) for name, values in counts.items()))
+    return [
+        _finding(name, check, rows[name], wrong, found[f"{name} {nth} all"])
+        for name, nth, check in numbered
+        if (wrong := found[f"{name} {nth} wrong"])
+    ]
+
+
+def _asked(name: str, frame: Frame, of_invoices: Mapping[str, Any]) -> Iterator[_Check]:
+    schema = frame.collect_schema()
+    return (check for check in CHECKS[name] if check.fits(schema, of_invoices))
+
+
+def _rows(frames: Mapping[str, Frame], name: str, checks: Sequence[_Check]) -> Frame:
+    """Return the columns that the checks of a frame need, alike on all engines, with those of the invoices."""
+    kinds = {column: kind for check in checks for column, kind in check.needs.items()}
+    schema = frames[name].collect_schema()
+    ids = {IDS[name]: "text"} if IDS[name] in schema else {}
+    rows = _alike(frames[name], ids | kinds)
+    of_invoices = {check.invoice: check.needs[check.about] for check in checks if check.invoice}
+    if not of_invoices:
+        return rows
+    invoices = _alike(frames["invoices"], {"invoice_id": "text"} | of_invoices)
+    invoices = invoices.filter(~C("invoice_id").is_null())
+    # Equal rows of one invoice count once.
+    named = {f"{_OF_INVOICE}{column}": C(column).max() for column in of_invoices}
+    return join_by_id(rows, invoices.group_by("invoice_id").agg(**named), "invoice_id")
+
+
+def _alike(frame: Frame, kinds: Mapping[str, str]) -> Frame:
+    rows = as_arrow(frame, list(kinds))
+    return rows.select(**{column: _value(column, kind) for column, kind in kinds.items()})
+
+
+def _value(column: str, kind: str) -> nw.Expr:
+    value = C(column)
+    if kind == "number":
+        number = value.cast(nw.Float64)
+        return nw.when(~number.is_nan()).then(number)
+    if kind == "flag":
+        return value.cast(nw.Boolean)
+    if kind == "date":
+        return value.cast(nw.Date)
+    text = value.cast(nw.String)
+    return text.str.to_lowercase() if column == "invoice_state" else nw.when(text != "").then(text)
+
+
+def _has_kind(dtype: Any, kind: str) -> bool:
+    if dtype is None:
+        return False
+    if kind == "number":
+        return bool(dtype.is_numeric())
+    if kind == "flag":
+        return bool(dtype == nw.Boolean)
+    if kind == "date":
+        return bool(dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None))
+    return bool(dtype in (nw.String, nw.Categorical, nw.Enum))
+
+
+def _finding(name: str, check: _Check, rows: Frame, wrong: float, all_: float) -> Finding:
+    named = ""
+    if IDS[name] in rows.columns:
+        ids = rows.filter(check.can_be_asked() & check.is_wrong).select(id=C(IDS[name])).sort("id").head(_NAMED)
+        named = f" (for example `{IDS[name]}` {', '.join(str(row['id']) for row in to_dicts(ids))})"
+    values = {"all": int(all_), "few": named, "column": f"`{check.about}`"}
+    columns = {(name, column) for column in check.needs if not (check.invoice and column == "invoice_id")}
+    columns |= {("invoices", check.invoice)} if check.invoice else set()
+    return Finding(Note(check.rule, name, wrong, f"{name} {check.about}", values), frozenset(columns))
