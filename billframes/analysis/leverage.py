@@ -17,7 +17,7 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, names_in
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
-from billframes.analysis.utilization import utilization
+from billframes.analysis.sheets.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike

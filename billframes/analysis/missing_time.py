@@ -11,14 +11,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.facts.capacity import days_at_firm, working_days
 from billframes.analysis.frames.data_span import first_day
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import resolve_users
-from billframes.analysis.model.capacity import days_at_firm, working_days
 from billframes.analysis.rules.loads import need_period
-from billframes.analysis.utilization import utilization
+from billframes.analysis.sheets.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day

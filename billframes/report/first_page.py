@@ -16,7 +16,7 @@ import pandas as pd
 from billframes._format import MISSING, NOT_COMPARABLE, count_of, format_change, format_number, long_date, month_name
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
-from billframes.analysis.model.capacity import share_of_target
+from billframes.analysis.facts.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, Period, months_between
 from billframes.report.figures import limits, targets

@@ -10,7 +10,7 @@ import pandas as pd
 from billframes._format import format_number, long_date, month_name
 from billframes._names import join_names
 from billframes.analysis.declare.metrics import title_of_key
-from billframes.analysis.model.capacity import working_days
+from billframes.analysis.facts.capacity import working_days
 from billframes.report.figures import Headline
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR

@@ -421,7 +421,7 @@ SPARK_CALLS = (
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
 # collect more rows, as their documentation says.
 QUERIES = {
-    "utilization by user": 6,
+    "utilization by user": 7,
     "utilization by role and month": 5,
     "realization by client and month": 4,
     "realization by originator": 6,
@@ -434,5 +434,5 @@ QUERIES = {
     "billing lag by client": 3,
     "origination": 7,
     "effective rates by user": 6,
-    "leverage of the firm": 5,
+    "leverage of the firm": 7,
 }

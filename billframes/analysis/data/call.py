@@ -116,7 +116,7 @@ class Reader(Mapping[str, Frame]):
         **choices
             The arguments of the function that make another fact, such as `discounts`.
         """
-        own, frames = tuple(own), frozenset(among) & frozenset(self.data.natives)
+        own, frames = tuple(dict.fromkeys(own)), frozenset(among) & frozenset(self.data.natives)
         usual = inspect.signature(build).parameters
         choices = {name: each for name, each in choices.items() if each != usual[name].default}
         if not self.data.is_kept:
@@ -218,7 +218,11 @@ class Call(Reader):
     def period(self, start: DateLike | None, end: DateLike | None) -> Period:
         """Read `start=` and `end=`; the result remembers the days."""
         dated = self.passed("time_entries", "invoices")
-        period = read_period(start, end, self.data.given_settings, *dated.values())
+        return self.count(read_period(start, end, self.data.given_settings, *dated.values()))
+
+    def count(self, period: Period) -> Period:
+        """Return a period, which the result remembers."""
+        dated = self.passed("time_entries", "invoices")
         self.days = self.data.once(
             ("days", period, id(self.data.given_settings), *dated),
             lambda: counted_days(period, self.data.given_settings, **dated),

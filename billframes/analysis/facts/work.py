@@ -95,7 +95,7 @@ def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: 
     fees = [rest.filter((C("kind") == "fees") & C("is_final"))] if "fees" in only or not items else []
     balances = [_balances(items, billed, types)] if "balance" in only else []
     rows = nw.concat([*items, *fees, *balances]).with_columns(*(C(name).fill_null(False) for name in _FLAGS))
-    return _with_matter_type(rows, of)
+    return with_matter_type(rows, of)
 
 
 def _billed(of: Reader, own: tuple[str, ...], discounts: str) -> Frame:
@@ -200,7 +200,8 @@ def _types_of(parts: Sequence[Frame], own: Iterable[str]) -> dict[str, Any]:
     return {name: next((each[name] for each in schemas if name in each), _TEXT) for name in own}
 
 
-def _with_matter_type(rows: Frame, of: Reader) -> Frame:
+def with_matter_type(rows: Frame, of: Reader) -> Frame:
+    """Fill in the type of each row's matter where `matter_type` is missing; it is "Unknown" if nothing has it."""
     own = ["matter_type"]
     if {"matter_id", "matter_type"} <= of.columns("matters"):
         types = of.select("matters", ("matter_id", "matter_type")).rename({"matter_type": "of_matter"})

@@ -150,6 +150,11 @@ class Keys:
         return [name for name in self.base if not name.startswith("_") and name not in (*ITEM_IDS, "matter_type")]
 
     @property
+    def of_items(self) -> list[str]:
+        """The columns of `items` from which the keys are derived."""
+        return [name for name in self.base if not name.startswith("_")]
+
+    @property
     def columns(self) -> list[str]:
         """The key columns of the result: ids with their labels, and single values."""
         return [column for key in self.keys for column in key.columns]

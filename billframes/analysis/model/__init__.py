@@ -1,6 +1,5 @@
 """The rows that analyses add up, with their dates and amounts, and the keys that group them.
 
-- `worked_time`, `capacity`: hours and available hours
 - `billed_work`: the fact (`declare.facts`) of the fees on invoices, allocated once by `allocation` and `invoice_parts`;
   `realized_fees` adds up the part that counts in realization
 - `open_work`, `overdue_balances`: work in progress and receivables on a day

@@ -36,6 +36,9 @@ C = nw.col
 ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")
 """The filters of items. They are harmless for analyses that judge each item separately."""
 
+LATER_DAYS = ("available hours of later days count, and utilization is too low", "Pass as_of='{day}'.")
+"""The consequence of available hours after the load, and the advice, for `note_unfinished_period`."""
+
 # Invoices usually bill the work of the month before. They rarely bill work that is more than two years old.
 A_MONTH = dt.timedelta(days=31)
 A_YEAR = dt.timedelta(days=366)

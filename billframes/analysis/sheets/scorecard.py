@@ -20,17 +20,17 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
+from billframes.analysis.facts.capacity import PARTIAL_HOURS
 from billframes.analysis.frames.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames.native import nan_to_null
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.results.selection import refuse_periods, selected
-from billframes.analysis.rules.loads import note_unfinished_period
+from billframes.analysis.rules.loads import LATER_DAYS, note_unfinished_period
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
+from billframes.analysis.sheets.utilization import ANALYSIS as UTILIZATION
 from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG
-from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

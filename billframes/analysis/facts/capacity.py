@@ -11,9 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from billframes._notes import Notes
 from billframes.analysis.frames.expressions import period_numbers
-from billframes.analysis.rules.people import HOLIDAYS
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.periods import CALENDAR_YEAR, FiscalYear, month_end, months_between
@@ -69,13 +67,6 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
     days = map(dt.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
     workdays = frozenset(day for day in days if day.weekday() in week)
     return workdays.difference(cast("tuple[dt.date, ...]", settings.holidays))
-
-
-def note_missing_holidays(notes: Notes, settings: FirmSettings, first: dt.date, last: dt.date) -> None:
-    """Note years without holidays in the settings, if the settings have holidays of other years."""
-    known = {cast("dt.date", day).year for day in settings.holidays}
-    years = [str(year) for year in range(first.year, last.year + 1) if year not in known]
-    notes.add(HOLIDAYS, len(years) if known else 0, "settings", years=", ".join(years))
 
 
 def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:

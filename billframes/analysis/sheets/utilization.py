@@ -6,12 +6,18 @@ by keys of the work (client, practice area).
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import join_names
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
     Analysis,
@@ -22,29 +28,40 @@ from billframes.analysis.declare.spec import (
     TableSpec,
     TabSpec,
 )
+from billframes.analysis.facts.capacity import (
+    PARTIAL_HOURS,
+    DateRange,
+    available_hours,
+    prorated_targets,
+    split_dates,
+)
+from billframes.analysis.facts.items import items
 from billframes.analysis.frames.data_span import first_day
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
+from billframes.analysis.frames.expressions import in_period, null_column
+from billframes.analysis.keys.keys import Keys, Sum, Totals
 from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.capacity import PARTIAL_HOURS, note_missing_holidays
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.recorded_time import RecordedTime
-from billframes.analysis.model.worked_time import UtilizationOptions, client_hours
+from billframes.analysis.rules.hours import hours_outside, note_missing_holidays, note_other_people_and_days
 from billframes.analysis.rules.loads import (
     ITEM_FILTERS,
+    LATER_DAYS,
     need_period,
     note_unfinished_period,
     people_loaded,
 )
-from billframes.analysis.rules.people import SOME_USERS
+from billframes.analysis.rules.people import SOME_USERS, UNKNOWN_TYPE
 from billframes.config.firm import FirmSettings
+from billframes.errors import MissingColumnError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
 C = nw.col
 
-LATER_DAYS = ("available hours of later days count, and utilization is too low", "Pass as_of='{day}'.")
-"""The consequence of available hours after the load, and the advice, for `note_unfinished_period`."""
+TIMEKEEPERS = ("principal", "attorney", "paralegal", "timekeeper")
+HOURS = {"billable_hours": "billable", "fixed_fee_hours": "fixedFee", "non_billable_hours": "nonBillable"}
+_CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_has_target")
+_ONE, _NO_USER = nw.lit(1.0), ""
 
 
 def utilization(
@@ -127,36 +144,136 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
+    data = Data(settings, time_entries=time_entries, matters=matters, users=users, clients=clients)
+    options: dict[str, Any] = {"by": by, "start": start, "end": end, "roster": roster, "as_of": as_of}
+    options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    by: By,
+    start: DateLike,
+    end: DateLike | None,
+    include_fixed_fee: bool,
+    include_probono: bool,
+    roster: str,
+    as_of: DateLike | None,
+) -> Frame:
     check_choice(roster, "roster", ("timekeepers", "active"))
-    frames = Frames.of("utilization", locals())
-    first, last = frames.bounded_period(start, end, settings)
+    first, last = call.bounded_period(start, end)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
-    grouping = Grouping.of(by, frames, settings)
-    period = Period(first, last)
-    _check_load(frames, grouping, period)
-    if as_of is None and grouping.capacity_known:
-        note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
-    note_missing_holidays(frames.notes, grouping.settings, first, last)
-    filtered = bool(getattr(load_info(frames.natives.get("users")), "arguments", {}))
-    recorded = RecordedTime(frames, period, grouping.settings)
-    known_from = first_day(**frames.passed("time_entries"))
-    options = UtilizationOptions(
-        period, include_fixed_fee, include_probono, roster == "active", filtered, recorded, known_from
-    )
-    # Only people whose entries were loaded have capacity.
-    if (loaded := people_loaded(frames.natives["time_entries"])) is not None and "users" in frames:
-        frames = frames.with_rows(users=frames["users"].filter(C("user_id").is_in(loaded)))
-    rows = client_hours(frames, grouping, options)
-    return frames.to_native(rows, time_entries, period, settings)
+    keys, period, active_only = Keys.of(call, by), call.count(Period(first, last)), roster == "active"
+    _check_load(call, keys, period)
+    if as_of is None and keys.capacity_known:
+        note_unfinished_period(call, last, call.settings, *LATER_DAYS)
+    note_missing_holidays(call, first, last)
+    needed = ("user_id", "hours", "billing_type")
+    call.require("time_entries", *needed)
+    keys.require_ids("time_entries")
+    rows = in_period(call.fact(items, (*needed, "matter_type", *keys.of_items)), "date", period)
+    client = _is_client_work(include_fixed_fee, include_probono)
+    totals = keys.sum(rows, _sums(call.settings, client, period), date="date", more=("user_id",))
+    words = {"one": "time entry", "several": "time entries", "counted": "counted as client work"}
+    call.notes.add(UNKNOWN_TYPE, totals.total("_unknown_type"), **words)
+    if keys.capacity_known:
+        note_other_people_and_days(call, totals, period, active_only=active_only)
+    people = _roster(call, totals, active_only=active_only)
+    # Before the first day of the data, nobody's hours are known.
+    first = max(first, first_day(**call.passed("time_entries")) or first)
+    totals = _with_capacity(call, keys, totals, people, split_dates(first, last, keys.times, call.settings.fiscal_year))
+    known = {"target_hours": nw.when(C("_has_target") > 0).then(C("target_hours"))}
+    unknown = dict.fromkeys(("capacity_hours", "idle_capacity_hours", "target_hours"), null_column(nw.Float64))
+    of_targets = ("target_hours", "pace") if call.settings.targets_of("hours") else ()
+    columns = (*HOURS, "total_hours", "client_hours", "capacity_hours", "utilization", *of_targets)
+    columns = (*columns, "idle_capacity_hours", "unknown_hours")
+    return keys.finish(totals, columns, **(known if keys.capacity_known else unknown))
 
 
-def _check_load(frames: Frames, grouping: Grouping, period: Period) -> None:
+def _check_load(call: Call, keys: Keys, period: Period) -> None:
     """Refuse loads that lack entries, and note loads that lack users: capacity is then not of the same people."""
-    filters = getattr(load_info(frames.natives.get("users")), "arguments", {}) if grouping.capacity_known else {}
+    filters = getattr(load_info(call.natives.get("users")), "arguments", {}) if keys.capacity_known else {}
     words = {"filters": join_names([f"`{name}`=" for name in filters]), "about": "users"}
-    frames.notes.add(SOME_USERS, len(filters), **words)
-    filters_allowed = ("user_id",) if grouping.capacity_known else ITEM_FILTERS
-    need_period(frames, ("time_entries",), period, filters_allowed)
+    call.notes.add(SOME_USERS, len(filters), **words)
+    need_period(call, ("time_entries",), period, ("user_id",) if keys.capacity_known else ITEM_FILTERS)
+    if "matter_type" in call.columns("time_entries"):
+        return
+    if "matter_type" not in call.columns("matters"):
+        raise MissingColumnError(
+            "No frame has the matter types, so internal matters are unknown: pass matters= with 'matter_id' and "
+            "'matter_type' (the loader matters() supplies them)."
+        )
+    call.require("time_entries", "matter_id")
+    call.require("matters", "matter_id")
+
+
+def _is_client_work(include_fixed_fee: bool, include_probono: bool) -> nw.Expr:
+    """Return whether an entry is work for a client."""
+    kind = C("billing_type")
+    counted = (kind == "billable") | (kind == "fixedFee") if include_fixed_fee else kind == "billable"
+    if include_probono:
+        counted = counted | ((kind == "nonBillable") & (C("matter_type") == "probono"))
+    return counted.fill_null(False) & (C("matter_type") != "internal")
+
+
+def _sums(settings: FirmSettings, client: nw.Expr, period: Period) -> list[Sum]:
+    unknown = ~C("billing_type").is_in(list(HOURS.values())).fill_null(False)
+    # People with time of unknown billing type may have worked for clients, so they are on the roster.
+    on_roster = client | (unknown & (C("matter_type") != "internal"))
+    return [
+        *(Sum(name, "hours", C("billing_type") == kind) for name, kind in HOURS.items()),
+        Sum("unknown_hours", "hours", unknown),
+        Sum("total_hours", "hours"),
+        Sum("client_hours", "hours", client),
+        Sum("_targeted_hours", "hours", client & C("user_id").is_in([*settings.targets_of("hours"), _NO_USER])),
+        Sum("_unknown_type", _ONE, ~C("matter_type").is_in(ENUMS["matter_type"])),
+        Sum("_on_roster", _ONE, on_roster),
+        Sum("_rows", _ONE),
+        hours_outside(settings, period),
+    ]
+
+
+def _roster(call: Call, totals: Totals, *, active_only: bool) -> dict[str | None, bool]:
+    """Return the people on the roster, and whether they have no entry in the period."""
+    loaded, roles = people_loaded(call.natives["time_entries"]), call.settings.roles
+    users = to_dicts(call.select("users", ("user_id", "role"))) if "users" in call else []
+    listed = {row["user_id"] for row in users if roles.get(row["user_id"], row["role"]) in TIMEKEEPERS} - {None}
+    # Only people whose entries were loaded have capacity.
+    listed = listed if loaded is None else listed.intersection(loaded)
+    entries = to_dicts(sum_by(totals.rows, ["user_id"], ["_on_roster", "_rows"]))
+    working = {row["user_id"] for row in entries if row["_on_roster"] > 0 or row["user_id"] in listed}
+    idle = set() if active_only else listed - {row["user_id"] for row in entries}
+    return {**dict.fromkeys(working, False), **dict.fromkeys(idle, True)}
+
+
+def _with_capacity(
+    call: Call, keys: Keys, totals: Totals, people: Mapping[str | None, bool], ranges: Sequence[DateRange]
+) -> Totals:
+    """Leave out people who are not on the roster, and add rows of the available hours and targets of those who are."""
+    zeros = dict.fromkeys((*totals.sums, *_CAPACITY), 0.0)
+    on_roster = C("user_id").fill_null(_NO_USER).is_in([user or _NO_USER for user in people])
+    rows = totals.rows.filter(on_roster) if people else totals.rows.head(0)
+    rows = rows.with_columns(**dict.fromkeys(_CAPACITY, nw.lit(0.0)))
+    if keys.capacity_known:
+        added = [zeros | each for days in ranges for each in _capacity(call.settings, people, days)]
+        rows = nw.concat([rows, eager_from_arrow(rows, pa.Table.from_pylist(added, to_arrow(rows).schema))])
+    return replace(totals, rows=rows, sums=tuple(zeros))
+
+
+def _capacity(settings: FirmSettings, people: Mapping[str | None, bool], days: DateRange) -> Iterator[dict[str, Any]]:
+    hours, others = available_hours(settings, days.first, days.last)
+    targets = prorated_targets(settings, "hours", days.first, days.last)
+    numbers = {f"_{time}": number for time, number in days.numbers(settings.fiscal_year).items()}
+    for user, is_idle in people.items():
+        available = others.get(user, hours) if user else 0.0
+        yield {
+            **numbers,
+            "user_id": user,
+            "capacity_hours": available,
+            "idle_capacity_hours": available if is_idle else 0.0,
+            "target_hours": targets.get(user, 0.0) if user else 0.0,
+            "_has_target": float(user in targets),
+        }
 
 
 _HOURS = ("client_hours", "non_billable_hours", "total_hours", "capacity_hours")
@@ -164,6 +281,7 @@ _RATIOS = ("utilization", "target_hours", "pace")
 
 ANALYSIS = Analysis(
     name="utilization",
+    rows_of=_rows,
     question="How much of their available hours did people work for clients?",
     summary=(
         "It divides the hours worked for clients by the hours that people had available. Available hours are "
