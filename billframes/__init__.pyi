@@ -34,7 +34,6 @@ from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup
 from .analysis.missing_time import missing_time as missing_time
 from .analysis.new_business import new_business as new_business
-from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
@@ -48,6 +47,7 @@ from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.exposure import exposure as exposure
 from .analysis.sheets.origination import origination as origination
+from .analysis.sheets.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.sheets.profitability import profitability as profitability
 from .analysis.sheets.realization import realization as realization
 from .analysis.sheets.scorecard import scorecard as scorecard

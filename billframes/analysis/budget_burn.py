@@ -14,6 +14,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import first_few
+from billframes.analysis.data.people import without_people
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -28,7 +29,7 @@ from billframes.analysis.model.allocation import (
     time_on_invoices,
     unknown_time,
 )
-from billframes.analysis.model.arguments import note_unknown_ids, without_people
+from billframes.analysis.model.arguments import note_unknown_ids
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.missing_work import note_absent_items, unknown_state_reasons
 from billframes.analysis.model.sums import Sum, add_up

@@ -6,11 +6,12 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.people import without_people
 from billframes.analysis.declare.metrics import Measure, Unit, money
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.paid_fees import payments_table

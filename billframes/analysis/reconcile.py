@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.people import without_people
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -19,7 +20,7 @@ from billframes.analysis.frames.engine import collect_counts, join_by_id
 from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import billable_time
-from billframes.analysis.model.arguments import note_unknown_ids, without_people
+from billframes.analysis.model.arguments import note_unknown_ids
 from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates

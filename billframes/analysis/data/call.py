@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from billframes._notes import NOTES, Notes, collect_notes
 from billframes.analysis.data.data import Columns, Data
-from billframes.analysis.data.people import resolved_settings
+from billframes.analysis.data.people import resolved_settings, without_people
 from billframes.analysis.declare.columns import Frame, as_arrow
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
@@ -198,6 +198,12 @@ class Call(Reader):
         found, notes = resolved_settings(self.data)
         self.notes.merge(notes)
         return found
+
+    def leave_out_people(self) -> None:
+        """Use settings that name no people, for an analysis without users to look up the names in the settings."""
+        given = self.data.given_settings
+        known = self.data.once(("without people", id(given)), lambda: (without_people(given), given))[0]
+        self.data = self.data.view(self.data.natives, known)
 
     def passed(self, *names: str) -> dict[str, Any]:
         """Return some of the frames as they were passed."""

@@ -12,7 +12,7 @@ from billframes._notes import Note, Notes
 from billframes.analysis.data.data import Data
 from billframes.analysis.frames.engine import collect_counts, to_dicts
 from billframes.analysis.rules.people import UNKNOWN_IDS
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
 
 C = nw.col
@@ -26,6 +26,13 @@ def resolved_settings(data: Data) -> Resolved:
     # The settings are part of what is kept, so that no other object gets their id.
     key = "settings", id(given), "users" in data, "matters" in data
     return cast("Resolved", data.once(key, lambda: (_resolve(given, data), given))[0])
+
+
+def without_people(settings: FirmSettings | None) -> FirmSettings:
+    """Return the settings that name no people, for analyses without users to look up the names in the settings."""
+    check_settings(settings)
+    kept = ("time_zone", "fiscal_year_start", "fiscal_year_name", "taxes", "payment_order")
+    return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 
 def _resolve(settings: FirmSettings | None, data: Data) -> Resolved:

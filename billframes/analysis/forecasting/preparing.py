@@ -14,13 +14,14 @@ import pyarrow.compute as pc
 
 from billframes._format import long_date
 from billframes._names import as_given
+from billframes.analysis.data.people import without_people
 from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
 from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons, read_horizons
 from billframes.analysis.forecasting.ranges import limits, widening
 from billframes.analysis.forecasting.reading import Given, read_history, read_invoices
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.forecasts import MISSED, NO_SEASON, OLD_BALANCES, UNCHECKED, WRITTEN_OFF
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.config.firm import FirmSettings

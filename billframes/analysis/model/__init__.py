@@ -2,6 +2,6 @@
 
 - `billed_work`: the fact (`declare.facts`) of the fees on invoices, allocated once by `allocation` and `invoice_parts`;
   `realized_fees` adds up the part that counts in realization
-- `open_work`, `overdue_balances`: work in progress and receivables on a day
+- `open_work`: work in progress on a day
 - `keys`, `grouping`, `arguments`: what `by=` and the other shared arguments mean
 """

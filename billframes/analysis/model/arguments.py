@@ -110,13 +110,6 @@ def resolve_users(settings: FirmSettings | None, frames: Frames) -> FirmSettings
     return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
 
-def without_people(settings: FirmSettings | None) -> FirmSettings:
-    """Return the settings that name no people, for analyses without users to look up the names in the settings."""
-    check_settings(settings)
-    kept = ("time_zone", "fiscal_year_start", "fiscal_year_name", "taxes", "payment_order")
-    return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
-
-
 def note_unknown_ids(settings: FirmSettings, frames: Frames) -> None:
     """Note users and matters that the settings name and the frames lack. One query counts the known ids."""
     named = {name: ids for name, ids in settings.named.items() if ids and name in frames}

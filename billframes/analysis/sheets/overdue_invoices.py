@@ -16,25 +16,18 @@ import numpy.typing as npt
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
 from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.frames.engine import (
-    collect,
-    from_arrow,
-    join_by_id,
-    sum_by,
-    to_arrow,
-    to_dicts,
-)
+from billframes.analysis.facts.responsible import responsible_of_invoices
+from billframes.analysis.frames.engine import from_arrow, join_by_id, sum_by, to_arrow, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.loads import need_open_on
-from billframes.analysis.sheets.aging import aging
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -117,29 +110,37 @@ def overdue_invoices(
        hours_since_due  worked_since_due
     0              3.0             600.0
     """
-    day = read_date(as_of, "as_of")
-    frames = Frames.of("overdue_invoices", locals())
-    need_open_on(frames, ("time_entries",), day)
-    overdue, totals = _overdue(frames, day, settings)
-    people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
+    data = Data(
+        settings,
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+    )
+    return run(ANALYSIS, data, as_of=as_of)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, as_of: DateLike) -> Frame:
+    day = call.day(read_date(as_of, "as_of"))
+    call.leave_out_people()
+    need_open_on(call, ("time_entries",), day)
+    overdue, totals = _overdue(call, day)
+    people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, call)
     unknown = [_NO_WORK] * len(overdue)
-    work_since = _work_since_due(frames, overdue, day) if "time_entries" in frames else unknown
+    work_since = _work_since_due(call, overdue, day) if "time_entries" in call else unknown
     rows = [
         _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
         for each, work in zip(overdue, work_since, strict=True)
     ]
-    return frames.list_to_native(rows, ANALYSIS.schema, invoices, as_of=day)
+    return call.listed(rows, ANALYSIS.schema)
 
 
-def _overdue(
-    frames: Frames, day: dt.date, settings: FirmSettings | None
-) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+def _overdue(call: Call, day: dt.date) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return the overdue invoices, largest balance first, and the open and overdue balances of each client."""
-    zone = without_people(settings)
-    options: dict[str, Any] = {"as_of": day, "by": ["client", "invoice_id"], "buckets": (30,), "settings": zone}
-    open_invoices = frames.only("invoices").call(aging, **options)
+    open_invoices = call.ask("aging", "invoices", as_of=day, by=["client", "invoice_id"], buckets=(30,))
     overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue") > RESIDUE))
-    details = frames.select("invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id"))
+    details = call.select("invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id"))
     balances = overdue.select("client_id", "client_name", "invoice_id", "overdue")
     rows = to_dicts(join_by_id(balances, details, "invoice_id"))
     for row in rows:
@@ -150,10 +151,10 @@ def _overdue(
     return rows, {row["client_id"]: row for row in totals if row["client_id"] is not None}
 
 
-def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
+def _work_since_due(call: Call, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
     codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in overdue))}
     first_due = min((row["due"] for row in overdue if row["due"]), default=midnight(day))
-    work = _work_by_day(frames, codes, first_due, day)
+    work = _work_by_day(call, codes, first_due, day)
     days = work["_client"].to_numpy() * _DAYS + _ordinals(work["date"].to_numpy())
     order = np.argsort(days)
     days = days[order]
@@ -164,7 +165,7 @@ def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date)
     hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
     words = {"which": " for clients with overdue invoices"}
     words["consequence"] = "`worked_since_due` is missing in the rows that they belong to"
-    frames.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), **words)
+    call.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), **words)
     last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
     return [
         _NO_WORK
@@ -180,11 +181,11 @@ def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date)
     ]
 
 
-def _work_by_day(frames: Frames, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
+def _work_by_day(call: Call, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
     """Add up the clients' work after `first` by day. Clients are numbers, which are faster to sort than ids."""
     columns = ("date", "client_id", "billing_type", "hours", "amount")
     billable = C("billing_type") == "billable"
-    work = frames.select("time_entries", columns, lazily=True).filter(
+    work = call.select("time_entries", columns).filter(
         billable | (C("billing_type") == "fixedFee"), C("date") > first, C("date") <= midnight(day)
     )
     known = {client: code for client, code in codes.items() if client is not None}
@@ -195,8 +196,7 @@ def _work_by_day(frames: Frames, codes: Mapping[str | None, int], first: dt.date
         _worth=nw.when(billable).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
         _hidden=as_float(billable & C("amount").is_null() & (C("hours") != 0)),
     )
-    days = collect(sum_by(work, ["_client", "date"], _WORK), frames["time_entries"])
-    return to_arrow(days)
+    return to_arrow(sum_by(work, ["_client", "date"], _WORK))
 
 
 def _ordinals(days: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
@@ -241,6 +241,7 @@ def _difference(whole: float | None, part: float | None) -> float | None:
 
 ANALYSIS = Analysis(
     name="overdue_invoices",
+    rows_of=_rows,
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(
         "It lists every overdue invoice with the client's other balances. It also shows the hours worked for the "
