@@ -220,7 +220,7 @@ class Keys:
         rows = rows.with_columns(**periods, **apart) if periods or apart else rows
         base += apart
         # Literals have as many rows as the other columns only in `with_columns`.
-        rows = rows.with_columns(**values, **({_ROWS: nw.lit(1.0)} if apart else {}))
+        rows = rows.with_columns(**values, **({_ROWS: nw.lit(1.0)} if apart else {})) if values or apart else rows
         rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
         totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
         totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]

@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes._notes import NOTES, Notes, collect_notes
+from billframes.analysis.data.call import run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.checked_frames import share_checks
@@ -154,17 +156,24 @@ def figures(
         days = (first_date(frame, _DATES[name]) for name, frame in dated.items())
         first = min((each for each in days if each is not None), default=None)
 
-    def call(analysis: Analysis, how: dict[str, Any]) -> Any:
-        takes = inspect.signature(analysis.function).parameters
-        options = {name: each for name, each in {**given, "settings": settings}.items() if name in takes}
-        needed = [name for name in _FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
-        if lacking := [name for name in needed if name not in given]:
-            raise ParameterError(f"{analysis.name} needs {' and '.join(f'{name}=' for name in lacking)}.")
-        return analysis.function(**options, **how)
-
+    data = Data(settings, **given)
+    call = lambda analysis, how: call_on(data, analysis, how)  # noqa: E731
     source = Source.of(names, call, period, as_of, payments, settings, loaded=loaded, first_day=first)
-    like, listed = next(iter(given.values())), functools.partial(listed_in, given)
-    return figures_of(names, source, like, by=by, where=where, compare=compare, top=top, listed=listed)
+    listed = functools.partial(listed_in, given)
+    return figures_of(names, source, data.first, by=by, where=where, compare=compare, top=top, listed=listed)
+
+
+def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any]) -> Any:
+    """Return the result of an analysis of those frames that it takes; refuse to leave out one that it needs."""
+    takes = inspect.signature(analysis.function).parameters
+    needed = [name for name in _FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
+    if lacking := [name for name in needed if name not in data]:
+        raise ParameterError(f"{analysis.name} needs {' and '.join(f'{name}=' for name in lacking)}.")
+    of = data.view(takes.keys(), data.given_settings)
+    if analysis.rows_of is not None:
+        return run(analysis, of, **how)
+    settings = {"settings": data.given_settings} if "settings" in takes else {}
+    return analysis.function(**of.natives, **settings, **how)
 
 
 def listed_in(frames: Mapping[str, Any], columns: Collection[str]) -> set[Any]:
