@@ -434,5 +434,5 @@ QUERIES = {
     "billing lag by client": 3,
     "origination": 7,
     "effective rates by user": 6,
-    "leverage of the firm": 7,
+    "leverage of the firm": 6,
 }

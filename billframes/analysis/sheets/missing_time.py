@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.capacity import days_at_firm, working_days
+from billframes.analysis.facts.items import items
 from billframes.analysis.frames.data_span import first_day
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import resolve_users
 from billframes.analysis.rules.loads import need_period
-from billframes.analysis.sheets.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
@@ -88,24 +89,23 @@ def missing_time(
     0 2026-10-01       Ada    3.0              4.0            5.0
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
+    data = Data(settings, time_entries=time_entries, matters=matters, users=users)
+    options: dict[str, Any] = {"start": start, "end": end, "threshold": threshold, "roster": roster}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, start: DateLike, end: DateLike | None, threshold: float | None, roster: str) -> Frame:
     _check_threshold(threshold)
-    frames = Frames.of("missing_time", locals())
-    period = frames.period(start, end, settings)
-    need_period(frames, ("time_entries",), period, ("user_id",))
-    settings = resolve_users(settings, frames)
-    people = frames.call(utilization, by="user", start=start, end=end, settings=settings, roster=roster)
-    period = _end_at_load(period, frames.natives["time_entries"], settings)
-    known_from = first_day(**frames.passed("time_entries"))
-    period = Period(max(known_from, cast("dt.date", period.start)), period.end) if known_from else period
-    hours = _hours_entered(frames, period)
-    rows = list(_missing_days(to_dicts(people.select("user_id", "user_name")), hours, period, threshold, settings))
-    return frames.list_to_native(rows, ANALYSIS.schema, time_entries)
-
-
-def _end_at_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
-    """End a period on the day the entries were loaded, because nobody has entered time for later days yet."""
-    day = load_day(time_entries, settings.time_zone)
-    return Period(period.start, min(day, cast("dt.date", period.end))) if day else period
+    first, last = call.bounded_period(start, end)
+    need_period(call, ("time_entries",), Period(first, last), ("user_id",))
+    people = call.ask("utilization", by="user", start=start, end=end, roster=roster)
+    # After the load, nobody has entered time yet; before the first day of the data, nothing is known.
+    last = min(last, load_day(call.natives["time_entries"], call.settings.time_zone) or last)
+    first = max(first, first_day(**call.passed("time_entries")) or first)
+    hours = _hours_entered(call, Period(first, last))
+    days = sorted(working_days(call.settings, first, last))
+    rows = _missing_days(to_dicts(people.select("user_id", "user_name")), hours, days, threshold, call.settings)
+    return call.listed(rows, ANALYSIS.schema)
 
 
 def _check_threshold(threshold: float | None) -> None:
@@ -114,22 +114,19 @@ def _check_threshold(threshold: float | None) -> None:
         raise ParameterError(f"threshold={threshold!r} takes hours a day, above 0 and at most 24.")
 
 
-def _hours_entered(frames: Frames, period: Period) -> dict[tuple[str, dt.date], float]:
-    dated = in_period(frames.select("time_entries", ("date", "user_id", "hours")), "date", period)
-    sums = to_dicts(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
+def _hours_entered(call: Call, period: Period) -> dict[tuple[str, dt.date], float]:
+    rows = in_period(call.fact(items, ("user_id", "hours")), "date", period)
+    sums = to_dicts(rows.group_by("user_id", "date").agg(nw.col("hours").sum()))
     return {(row["user_id"], row["date"].date()): row["hours"] for row in sums}
 
 
 def _missing_days(
     people: Sequence[dict[str, Any]],
     hours_entered: dict[tuple[str, dt.date], float],
-    period: Period,
+    days: Sequence[dt.date],
     threshold: float | None,
     settings: FirmSettings,
 ) -> Iterator[dict[str, Any]]:
-    # Open ends were refused by `utilization`.
-    first, last = cast("dt.date", period.start), cast("dt.date", period.end)
-    days = sorted(working_days(settings, first, last))
     for person in people:
         user = person["user_id"]
         available = settings.user_hours.get(user, settings.hours_per_day)
@@ -150,6 +147,7 @@ def _missing_days(
 
 ANALYSIS = Analysis(
     name="missing_time",
+    rows_of=_rows,
     question="On which working days have people entered less time than expected?",
     summary=(
         "It lists working days on which a timekeeper entered less time than a threshold. By default the "

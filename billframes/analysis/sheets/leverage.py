@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect_counts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, value_if
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.keys.keys import Keys
 from billframes.analysis.model.keys import UNKNOWN, By, names_in
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
-from billframes.analysis.sheets.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
@@ -105,35 +105,36 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    frames = Frames.of("leverage", locals())
-    period = frames.period(start, end, settings)
-    need_period(frames, ("time_entries",), period, ("user_id",))
-    grouping = Grouping.of(by, frames, settings)
-    _check_roles(grouping)
-    names = names_in(by)
-    people = frames.call(
-        utilization,
-        start=start,
-        end=end,
-        by=[*names, "user", "role"],
-        settings=grouping.settings,
-        include_fixed_fee=include_fixed_fee,
-        include_probono=include_probono,
-        roster=roster,
-    )
-    totals = grouping.combine([_by_role(people)], (*_HOURS, *_HEADS))
-    count = collect_counts((totals, {"hours": C("unknown_role_hours").sum()}))
-    frames.notes.add(UNKNOWN_ROLE, count["hours"])
-    return frames.to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries, period, settings)
+    data = Data(settings, time_entries=time_entries, matters=matters, users=users, clients=clients)
+    options: dict[str, Any] = {"by": by, "start": start, "end": end, "roster": roster}
+    options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
-def _check_roles(grouping: Grouping) -> None:
-    sources = grouping.sources
-    if not ("role" in sources.columns["user"] or "user_role" in sources.rows or grouping.settings.roles):
+def _rows(
+    call: Call,
+    by: By,
+    start: DateLike,
+    end: DateLike | None,
+    include_fixed_fee: bool,
+    include_probono: bool,
+    roster: str,
+) -> Frame:
+    need_period(call, ("time_entries",), call.period(start, end), ("user_id",))
+    keys, names = Keys.of(call, by), names_in(by)
+    entries, users = call.columns("time_entries"), call.columns("users")
+    if not ("role" in users or "user_role" in entries or call.settings.roles):
         raise MissingColumnError(
             "leverage needs to know who is a principal: pass users= with 'user_id' and 'role' (from the loader "
             "users()), or settings with roles."
         )
+    options: dict[str, Any] = {"start": start, "end": end, "roster": roster}
+    options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
+    people = call.ask("utilization", by=[*names, "user", "role"], **options)
+    totals = keys.combine([_by_role(people)], (*_HOURS, *_HEADS))
+    count = collect_counts((totals, {"hours": C("unknown_role_hours").sum()}))
+    call.notes.add(UNKNOWN_ROLE, count["hours"])
+    return keys.labelled(totals, ANALYSIS.measure_names, named=True)
 
 
 def _by_role(people: Frame) -> Frame:
@@ -148,6 +149,7 @@ def _by_role(people: Frame) -> Frame:
 
 ANALYSIS = Analysis(
     name="leverage",
+    rows_of=_rows,
     question="How many client hours do non-principals work for each hour of a principal?",
     summary=(
         "It divides the client hours of everyone else by the client hours of principals. It also divides the number of "
