@@ -31,7 +31,6 @@ from .analysis.compare import compare as compare
 from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.lockup import lockup as lockup
-from .analysis.new_business import new_business as new_business
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
@@ -46,6 +45,7 @@ from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.exposure import exposure as exposure
 from .analysis.sheets.leverage import leverage as leverage
 from .analysis.sheets.missing_time import missing_time as missing_time
+from .analysis.sheets.new_business import new_business as new_business
 from .analysis.sheets.origination import origination as origination
 from .analysis.sheets.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.sheets.profitability import profitability as profitability

@@ -18,7 +18,6 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import Note, Notes
-from billframes.analysis.activity import as_midnight
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
@@ -27,6 +26,7 @@ from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromB
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
+from billframes.analysis.frames.expressions import as_midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import require
 from billframes.analysis.model.arguments import check_choice, read_whole_number

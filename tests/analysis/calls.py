@@ -432,7 +432,7 @@ QUERIES = {
     "wip by industry": 6,
     "reconcile": 2,
     "billing lag by client": 3,
-    "origination": 7,
+    "origination": 6,
     "effective rates by user": 6,
     "leverage of the firm": 6,
 }

@@ -131,6 +131,12 @@ def as_day(value: Any) -> dt.date | None:
     return value.date() if isinstance(value, dt.datetime) else value
 
 
+def as_midnight(value: Any) -> dt.datetime | None:
+    """Return midnight of a date or datetime, as in the date columns of the analyses; None if missing."""
+    day = as_day(value)
+    return None if day is None else midnight(day)
+
+
 def period_numbers(year: Any, month: Any, day: Any, fiscal: FiscalYear) -> dict[str, Any]:
     """
     Return the numbers of the periods of a day, from numbers or expressions.

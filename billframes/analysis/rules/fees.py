@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
+import operator
 from collections.abc import Collection, Sequence
 
 import narwhals.stable.v2 as nw
@@ -47,9 +49,9 @@ def fee_marks() -> list[Sum]:
     ]
 
 
-def lost_in(call: Call, period: Period) -> nw.Expr | None:
+def lost_in(call: Call, *periods: Period) -> nw.Expr | None:
     """
-    Return whether an entry is on an invoice that was not passed, and that may be of a period by its date.
+    Return whether an entry is on an invoice that was not passed, and that may be of one of the periods by its date.
 
     It is None if no entry is, which is known of frames that are kept.
     """
@@ -58,7 +60,11 @@ def lost_in(call: Call, period: Period) -> nw.Expr | None:
         key, counts = ("lost entries", call.frames_key), {"rows": count_if(lost)}
         if not call.data.once(key, lambda: collect_counts((call.fact(work), counts))["rows"]):
             return None
-    return lost & (C("invoice_date").is_null() | is_in_period("invoice_date", period).fill_null(False))
+    return lost & (C("invoice_date").is_null() | _is_in_any("invoice_date", periods).fill_null(False))
+
+
+def _is_in_any(column: str, periods: Sequence[Period]) -> nw.Expr:
+    return functools.reduce(operator.or_, (is_in_period(column, each) for each in periods))
 
 
 def with_lost(rows: nw.Expr, lost: nw.Expr | None) -> nw.Expr:
@@ -66,15 +72,20 @@ def with_lost(rows: nw.Expr, lost: nw.Expr | None) -> nw.Expr:
     return rows if lost is None else rows.fill_null(False) | lost
 
 
-def all_fees(call: Call, keys: Keys, period: Period, sums: Sequence[Sum] = FEES) -> Totals:
-    """Add up the fees of final invoices of a period, of matters of every type, and note what concerns them."""
-    need_work_on_invoices(call, period)
+def all_fees(call: Call, keys: Keys, *periods: Period, sums: Sequence[Sum] = FEES, more: Sequence[str] = ()) -> Totals:
+    """
+    Add up the fees of final invoices of periods, of matters of every type, and note what concerns them.
+
+    By the columns `more`, the rows stay apart.
+    """
+    for period in periods:
+        need_work_on_invoices(call, period)
     keys.require_ids("time_entries", "fixed_fees")
     call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
-    lost = lost_in(call, period)
+    lost = lost_in(call, *periods)
     rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"))
-    rows = rows.filter(with_lost(is_fee() & is_in_period("invoice_date", period), lost))
-    totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", left_out=lost)
+    rows = rows.filter(with_lost(is_fee() & _is_in_any("invoice_date", periods), lost))
+    totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", more=more, left_out=lost)
     note_fees(call, keys, totals)
     keys.note_details(rows, {"fixed_fees": "amount", "invoices": "fees"})
     return totals

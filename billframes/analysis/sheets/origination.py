@@ -117,7 +117,7 @@ def origination(
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     keys = Keys.of(call, ["originator", *names_in(by)])
-    totals = all_fees(call, keys, call.period(start, end), _SUMS)
+    totals = all_fees(call, keys, call.period(start, end), sums=_SUMS)
     return keys.finish(totals, ANALYSIS.measure_names)
 
 

@@ -8,40 +8,43 @@ keys these counts are missing.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping
+import datetime as dt
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.activity import (
-    ClientDays,
-    NewBusinessPeriods,
-    days_of_clients,
-    need_days_of_clients,
-    note_short_history,
-    table_of_clients,
-)
-from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
-from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.facts.client_days import client_days
+from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_dicts
+from billframes.analysis.frames.expressions import RESIDUE, is_in_period, midnight, null_column, or_nan, value_if
+from billframes.analysis.keys.keys import Keys, Sum, Totals
 from billframes.analysis.model.arguments import read_whole_number
-from billframes.analysis.model.billed_work import FACT
-from billframes.analysis.model.billed_work_choice import BilledWork, is_in_nth
 from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.keys import By, names_in
-from billframes.analysis.model.sums import Sum, add_up
-from billframes.analysis.rules.loads import note_unfinished_period
+from billframes.analysis.model.keys import By
+from billframes.analysis.rules.fees import all_fees
+from billframes.analysis.rules.loads import (
+    need_all_dates,
+    need_period,
+    need_work_on_invoices,
+    note_unfinished_period,
+)
+from billframes.analysis.rules.periods import NEW_CLIENTS
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, Period
+from billframes.loading.load_info import load_info
+from billframes.periods import DateLike, Period, shift_days
 
 C = nw.col
 
+_ONE = nw.lit(1.0)
 _MATTER_COUNTS = ("opened_matters", "undated_matters")
 _FEES = ("fees_amount", "fees_before_amount")
 _OF_CLIENTS = ("new_client_amount", "largest_amount", "largest_before_amount")
@@ -137,29 +140,82 @@ def new_business(
        opened_matters  fees_amount  new_client_share  largest_share  new_clients
     0             1.0        800.0              0.25           0.75          1.0
     """
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"start": start, "end": end, "by": by, "largest": largest}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """The first day of a client, and that of its last work up to the period's end; None if there is none."""
+
+    id: str
+    first: dt.datetime | None
+    last_work: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """A period, the same a year before, and the first and last day of the twelve months up to the period's end."""
+
+    period: Period
+    before: Period
+    year_start: dt.date
+    last: dt.date
+
+    @classmethod
+    def of(cls, first: dt.date, last: dt.date) -> _Spans:
+        """Return the periods to compare with the days from `first` to `last`."""
+        # Counted from the day after the last day, so that the twelve months are whole also if they end in February.
+        ends_year = (last.month, last.day) == (12, 31)
+        year_start = last.replace(month=1, day=1) if ends_year else _year_before(last + dt.timedelta(days=1))
+        before = Period(_year_before(first), shift_days(year_start, -1))
+        return cls(Period(first, last), before, year_start, last)
+
+    def is_new(self, client: _Client) -> bool:
+        """Tell whether the first day is in the twelve months."""
+        return client.first is not None and midnight(self.year_start) <= client.first <= midnight(self.last)
+
+    def is_dormant(self, client: _Client) -> bool:
+        """Tell whether there was work before the twelve months, and none since."""
+        return client.last_work is not None and client.last_work < midnight(self.year_start)
+
+
+def _year_before(day: dt.date) -> dt.date:
+    """Return the same day a year before, or the first day of the calendar; for 29 February, 1 March."""
+    if day.year == dt.MINYEAR:
+        return dt.date.min
+    return dt.date(day.year - 1, 3, 1) if (day.month, day.day) == (2, 29) else day.replace(year=day.year - 1)
+
+
+def _rows(call: Call, start: DateLike, end: DateLike | None, by: By, largest: int) -> Frame:
     read_whole_number(largest, "largest", "clients")
-    frames = Frames.of("new_business", locals())
-    spans = NewBusinessPeriods.of(*frames.bounded_period(start, end, settings))
-    of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
-    _refuse_people_and_periods(by, of_matters)
-    need_days_of_clients(frames, spans)
-    consequence = "the fees of a part of the period are compared with those of the whole period a year before"
+    spans = _Spans.of(*call.bounded_period(start, end))
+    call.period(spans.period.start, spans.period.end)
+    keys = Keys.of(call, by, (), columns=[*call.columns("matters"), "user_id"])
+    _refuse_people_and_periods(by, keys)
+    _need_history(call, spans)
+    so = "the fees of a part of the period are compared with those of the whole period a year before"
     advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
-    note_unfinished_period(frames, spans.last, of_matters.settings, consequence, advice)
-    known = days_of_clients(frames, spans)
-    fees = _fees(spans, by, known, largest, of_matters)
-    note_short_history(frames, known, spans)
-    parts = [
-        _matters_opened(frames, of_matters, spans.period),
-        fees,
-        *_client_counts(frames, by, of_matters, known, spans),
-    ]
-    totals = of_matters.combine(parts, _SUMS, _DATES)
-    return frames.to_native(_result(totals, of_matters), time_entries, spans.period, settings)
+    note_unfinished_period(call, spans.last, call.settings, so, advice)
+    clients = _clients(call, spans)
+    fees = _fees(call, Keys.of(call, by), spans, clients, largest)
+    _note_short_history(call, clients, spans)
+    parts = [_matters_opened(call, keys, spans.period), fees, *_client_counts(call, by, keys, clients, spans)]
+    return _result(keys.combine(parts, _SUMS, _DATES), keys)
 
 
-def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
-    if grouping.times or "user_id" in grouping.base:
+def _refuse_people_and_periods(by: By, keys: Keys) -> None:
+    if keys.times or "user_id" in keys.base:
         raise ParameterError(
             f"by={by!r} has a key of people or a period, which matters opened and new clients do not have. It takes "
             "keys of matters or clients, such as 'practice_area', 'originator' or 'client'. For another period, pass "
@@ -167,72 +223,102 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
         )
 
 
-def _fees(
-    spans: NewBusinessPeriods, by: By, known: Mapping[str, ClientDays], largest: int, grouping: Grouping
-) -> Frame:
-    frames = grouping.sources.frames
-    of_clients = FACT.grouping([*names_in(by), "client"], frames, grouping.settings)
-    work = BilledWork(grouping=of_clients, periods=(spans.period, spans.before))
-    sums = [Sum(name, C("_fees") + C("_fixed"), is_in_nth(nth, work)) for nth, name in enumerate(_FEES)]
-    rows = add_up(FACT.rows(frames, work), sums, of_clients, _FEES)
-    new = [client for client, days in known.items() if days.is_new(spans)]
-    return rows.with_columns(
-        new_client_amount=_of_clients(new, _FEES[0]),
-        largest_amount=_of_largest(rows, _FEES[0], largest),
-        largest_before_amount=_of_largest(rows, _FEES[1], largest),
+def _need_history(call: Call, spans: _Spans) -> None:
+    """Refuse loads without the year before, or in which all clients would look new."""
+    need_period(call, ("time_entries",), Period(_year_before(spans.year_start), spans.last))
+    need_work_on_invoices(call, Period(spans.before.start, spans.period.end))
+    need_all_dates(call, ("time_entries", "matters"))
+
+
+def _clients(call: Call, spans: _Spans) -> list[_Client]:
+    past = C("is_work") & (C("day") <= midnight(spans.last))
+    days = call.fact(client_days).with_columns(worked=nw.when(past).then(C("day")))
+    rows = days.group_by("client_id").agg(first=C("day").min(), last=C("worked").max())
+    found = [_Client(str(row["client_id"]), row["first"], row["last"]) for row in to_dicts(collect(rows))]
+    return sorted(found, key=lambda client: client.id)
+
+
+def _fees(call: Call, keys: Keys, spans: _Spans, clients: Sequence[_Client], largest: int) -> Frame:
+    periods = (spans.period, spans.before)
+    sums = [
+        Sum(name, C("fees") + C("amount"), is_in_period("invoice_date", period))
+        for name, period in zip(_FEES, periods, strict=True)
+    ]
+    totals = all_fees(call, keys, *periods, sums=sums, more=("client_id",))
+    rows = totals.rows.with_columns(
+        new_client_amount=_of_clients([each.id for each in clients if spans.is_new(each)], _FEES[0]),
+        largest_amount=_of_largest(totals.rows, _FEES[0], largest),
+        largest_before_amount=_of_largest(totals.rows, _FEES[1], largest),
     )
+    names = (*_FEES, *_OF_CLIENTS)
+    return keys.finish(replace(totals, rows=rows, sums=names), names)
 
 
 def _of_largest(rows: Frame, amount: str, largest: int) -> nw.Expr:
     """Return the fees of the largest clients; missing if the fees of any client are unknown."""
-    of_clients = rows.filter(~C("client_id").is_null()).with_columns(C(amount).fill_null(math.nan))
-    sums = {row["client_id"]: row[amount] for row in to_dicts(sum_by(of_clients, ["client_id"], [amount]))}
-    if any(math.isnan(each) for each in sums.values()):
-        return nw.lit(math.nan)
+    known = sum_by(rows.filter(~C("client_id").is_null()), ["client_id"], [amount])
+    fees = {row["client_id"]: or_nan(row[amount]) for row in to_dicts(known)}
+    if any(each != each for each in fees.values()):
+        return nw.lit(float("nan"))
     # Rounded, so that equal fees are ranked by id on every engine. A client with only credits is not large.
-    ranked = sorted(sums, key=lambda client: (-round(sums[client], 6), client))
-    return _of_clients([client for client in ranked if sums[client] > RESIDUE][:largest], amount)
+    ranked = sorted(fees, key=lambda client: (-round(fees[client], 6), client))
+    return _of_clients([client for client in ranked if fees[client] > RESIDUE][:largest], amount)
 
 
 def _of_clients(clients: Collection[str], amount: str) -> nw.Expr:
     return value_if(C("client_id").is_in(list(clients)), amount) if clients else nw.lit(0.0)
 
 
-def _matters_opened(frames: Frames, grouping: Grouping, period: Period) -> Frame:
-    rows = frames.select("matters", ("matter_id", "opened", *grouping.row_columns))
-    counted = rows.with_columns(
-        opened_matters=as_float(is_in_period("opened", period)), undated_matters=as_float(C("opened").is_null())
-    )
-    return grouping.finish(grouping.add_up(counted, _MATTER_COUNTS), _MATTER_COUNTS)
+def _matters_opened(call: Call, keys: Keys, period: Period) -> Frame:
+    rows = call.select("matters", ("matter_id", "opened", *keys.base))
+    sums = [
+        Sum("opened_matters", _ONE, is_in_period("opened", period)),
+        Sum("undated_matters", _ONE, C("opened").is_null()),
+    ]
+    return keys.finish(keys.sum(rows, sums), _MATTER_COUNTS)
 
 
-def _client_counts(
-    frames: Frames, by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: NewBusinessPeriods
-) -> Iterable[Frame]:
+def _client_counts(call: Call, by: By, keys: Keys, clients: Sequence[_Client], spans: _Spans) -> Iterator[Frame]:
     """Count the clients that are new or without work, if each client is in one row."""
-    if not _has_client_keys_only(grouping):
+    if not _has_client_keys_only(keys):
         return
-    rows = from_arrow(frames["time_entries"], table_of_clients(known, spans))
-    own = Grouping.of(by, frames, grouping.settings, ("client_id",))
-    dates = _DATES if "client_id" in grouping.columns else ()
-    yield own.finish(own.add_up(rows, _CLIENT_COUNTS, greatest=dates), (*_CLIENT_COUNTS, *dates))
+    columns = {
+        "client_id": pa.array([each.id for each in clients], pa.string()),
+        "new_clients": pa.array([float(spans.is_new(each)) for each in clients], pa.float64()),
+        "dormant_clients": pa.array([float(spans.is_dormant(each)) for each in clients], pa.float64()),
+        "client_since": pa.array([each.first for each in clients], pa.timestamp("us")),
+        "last_work_date": pa.array([each.last_work for each in clients], pa.timestamp("us")),
+    }
+    rows = eager_from_arrow(call["time_entries"], pa.table(columns))
+    dates = _DATES if "client_id" in keys.columns else ()
+    own = Keys.of(call, by, (), columns=("client_id",))
+    yield own.finish(Totals(rows, _CLIENT_COUNTS, (), dates), (*_CLIENT_COUNTS, *dates))
 
 
-def _has_client_keys_only(grouping: Grouping) -> bool:
-    return set(grouping.base) <= {"client_id", "client_name"}
+def _has_client_keys_only(keys: Keys) -> bool:
+    return {*keys.base} <= {"client_id"}
 
 
-def _result(totals: Frame, grouping: Grouping) -> Frame:
-    unknown = {} if _has_client_keys_only(grouping) else dict.fromkeys(_CLIENT_COUNTS, null_column(nw.Float64))
-    totals = with_formulas(totals.with_columns(**unknown), ANALYSIS.measure_names)
+def _note_short_history(call: Call, clients: Sequence[_Client], spans: _Spans) -> None:
+    """Note that no record is older than twelve months."""
+    first = min((each.first for each in clients if each.first is not None), default=None)
+    loads = [load_info(call.natives[name]) for name in ("time_entries", "invoices", "matters")]
+    whole = all(info is not None and info.start is None for info in loads)
+    if first is not None and first >= midnight(spans.year_start) and not whole:
+        call.notes.add(NEW_CLIENTS, len(clients), first=first.date(), last=spans.last)
+
+
+def _result(totals: Frame, keys: Keys) -> Frame:
+    unknown = {} if _has_client_keys_only(keys) else dict.fromkeys(_CLIENT_COUNTS, null_column(nw.Float64))
+    rows = with_formulas(totals.with_columns(**unknown), ANALYSIS.measure_names)
     # By key, the largest clients of both periods can be in different rows.
-    change = null_column(nw.Float64) if grouping.keys else C("largest_share") - C("largest_share_before")
-    totals = totals.with_columns(largest_share_change=change)
-    return grouping.finish(totals, ANALYSIS.measure_names)
+    change = null_column(nw.Float64) if keys.keys else C("largest_share") - C("largest_share_before")
+    return keys.labelled(rows.with_columns(largest_share_change=change), ANALYSIS.measure_names, named=True)
 
 
 ANALYSIS = Analysis(
     name="new_business",
+    rows_of=_rows,
     question="Where does new business come from, and how much do we depend on our largest clients?",
     summary=(
         "It counts the matters opened, and shows the share of the fees from clients that are new within twelve months. "
