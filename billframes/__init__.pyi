@@ -36,6 +36,7 @@ from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
+from .analysis.results.fact import fact as fact
 from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.billing_lag import billing_lag as billing_lag

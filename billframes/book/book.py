@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
 from billframes._format import fields_html
 from billframes._suggestions import SuggestsNames
+from billframes.analysis.data.call import FIRM_FRAMES
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.model.keys import By
+from billframes.analysis.results.fact import FactName, fact_of
 from billframes.book.days import DATES, BookDays
 from billframes.book.denied import load_details
 from billframes.book.figures import figures_of_book
@@ -215,6 +217,32 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
         Before it nothing is known. Dates before 1990 and after 2100 do not count.
         """
         return self._days.first_day
+
+    def fact(self, name: FactName, *, discounts: Literal["time", "items"] = "time") -> pd.DataFrame:
+        """
+        Return the rows that the analyses add up, of all dates, for figures of your own.
+
+        Parameters
+        ----------
+        name : {"work", "invoices"}
+        discounts : {"time", "items"}
+            As in `billframes.fact`.
+
+        Returns
+        -------
+        DataFrame
+            As of `billframes.fact`.
+
+        Examples
+        --------
+        >>> book = bf.book("2026-10")
+        >>> work = book.fact("work")
+        >>> october = work["is_final"] & work["invoice_date"].between("2026-10-01", "2026-10-31")
+        >>> fees = work.loc[october, "fees"].sum(skipna=False)
+        >>> round(float(fees - book.contribution(by=None)["billed_amount"].sum()), 2)
+        0.0
+        """
+        return cast("pd.DataFrame", fact_of(self._view(sorted(FIRM_FRAMES), self.settings), name, discounts))
 
     def figures(
         self,

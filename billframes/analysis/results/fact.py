@@ -1,0 +1,116 @@
+"""Facts for figures of one's own: the rows that the analyses add up, with the names of clients, matters and people."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
+from billframes.analysis.facts.invoices import invoices as invoices_fact
+from billframes.analysis.facts.labels import labels
+from billframes.analysis.facts.work import work
+from billframes.analysis.frames.engine import join_by_id
+from billframes.analysis.model.arguments import check_choice
+from billframes.analysis.rules.loads import need_work_on_invoices
+from billframes.config.firm import FirmSettings
+from billframes.periods import Period
+
+C = nw.col
+
+FactName = Literal["work", "invoices"]
+_FACTS = {"work": work, "invoices": invoices_fact}
+_NAMED = ("client", "matter", "user")
+
+
+def fact(
+    name: FactName,
+    *,
+    time_entries: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    discounts: Literal["time", "items"] = "time",
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Rows that the analyses add up, for figures of your own.
+
+    "work" has one row per item, with its value, its fees and its part of the balance, and one per part of an invoice
+    that no item explains. "invoices" has one row per invoice, with its fees, expenses and tax, settled and open. No row
+    depends on a day or a period. Pass all items and invoices, of any date: January's work is on February's invoice.
+
+    Parameters
+    ----------
+    name : {"work", "invoices"}
+    time_entries : frame
+        With `hours`, `billing_type`, `amount` and `invoice_id`.
+    expenses, fixed_fees : frame, optional
+        With None, no rows count. An invoice's fees are its amount less its expenses, so pass them if there are any.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters : frame, optional
+        For types of matters.
+    discounts : {"time", "items"}
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
+    settings : FirmSettings, optional
+        The firm's settings. Used are `taxes` and `payment_order`.
+
+    Returns
+    -------
+    frame
+        Of the kind of the input. docs/own-analysis.md has the columns. `client_name`, `matter_name` and `user_name`
+        follow their ids. A missing number is not known: add up with `skipna=False`, so that the sum is missing, too.
+
+    Raises
+    ------
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
+
+    Examples
+    --------
+    An invoice of 800 bills time worth 1,000:
+
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "user_id": ["u1", "u2"], "user_name": ["Ada", "Ben"], "hours": [2.0, 2.0], "billing_type": ["billable"] * 2,
+    ...     "amount": [600.0, 400.0], "invoice_id": ["i1"] * 2,
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "client_id": ["c1"],
+    ...     "invoice_state": ["final"], "amount": [800.0], "balance": [200.0],
+    ... })
+    >>> work = fact("work", time_entries=entries, invoices=invoices)
+    >>> work[["kind", "user_name", "state", "value", "fees", "settled_fees", "open"]]
+       kind user_name  state  value   fees  settled_fees   open
+    0  time       Ada  final  600.0  480.0         360.0  120.0
+    1  time       Ben  final  400.0  320.0         240.0   80.0
+    """
+    frames = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees, "invoices": invoices}
+    return cast("IntoFrameT", fact_of(Data(settings, **frames, matters=matters), name, discounts))
+
+
+def fact_of(data: Data, name: str, discounts: str) -> Any:
+    """Return the rows of a fact of the data, with names and in the user's kind of frame."""
+    check_choice(name, "name", tuple(_FACTS))
+    check_choice(discounts, "discounts", ("time", "items"))
+    call = Call(data, "fact")
+    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
+    need_work_on_invoices(call, Period(None, None))
+    rows = call.fact(_FACTS[name], discounts=discounts)
+    rows = rows.with_columns(C(*_coded(rows)).cast(nw.String))
+    columns = []
+    for column in rows.collect_schema().names():
+        columns.append(column)
+        if (kind := column.removesuffix("_id")) in _NAMED:
+            rows = join_by_id(rows, call.fact(labels, kind=kind), column)
+            columns.append(f"{kind}_name")
+    rows = rows.select(*columns)
+    return call.result(rows.with_columns(C(*_coded(rows)).cast(nw.String)))
+
+
+def _coded(rows: Any) -> list[str]:
+    return [name for name, dtype in rows.collect_schema().items() if dtype in (nw.String, nw.Categorical, nw.Enum)]
