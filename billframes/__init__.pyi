@@ -53,11 +53,11 @@ from .analysis.sheets.profitability import profitability as profitability
 from .analysis.sheets.realization import realization as realization
 from .analysis.sheets.scorecard import scorecard as scorecard
 from .analysis.sheets.stale import stale as stale
+from .analysis.sheets.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.sheets.utilization import utilization as utilization
 from .analysis.sheets.wip import wip as wip
 from .analysis.sheets.write_downs import write_downs as write_downs
 from .analysis.tie_out import tie_out as tie_out
-from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .client import (
     Client as Client,
 )

@@ -29,8 +29,8 @@ from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.loads import LATER_DAYS, note_unfinished_period
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
+from billframes.analysis.sheets.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG
 from billframes.analysis.sheets.utilization import ANALYSIS as UTILIZATION
-from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

@@ -15,12 +15,15 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_arrow
-from billframes.analysis.frames.expressions import day_number, in_period, null_column
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.facts.items import items
+from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
+from billframes.analysis.frames.expressions import day_number, in_period
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.keys import By, Key
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
@@ -31,7 +34,6 @@ C = nw.col
 
 # Entries are counted by lag. This leaves few rows, so medians and percentiles are calculated in Python.
 _LAG = Key(("_lag",), ("_lag",), (("_lag",),))
-_SUMS = ("_entries",)
 
 
 @dataclass(slots=True)
@@ -133,49 +135,46 @@ def timekeeping_lag(
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-    frames = Frames.of("timekeeping_lag", locals())
-    period = frames.period(start, end, settings)
-    need_period(frames, ("time_entries",), period, ITEM_FILTERS)
-    grouping = Grouping.of(by, frames, settings)
-    groups, types = _groups(_histogram(frames, grouping, period), grouping)
-    unknown = round(sum(group.unknown for group in groups))
-    frames.notes.add(NOT_ENTERED, unknown)
+    data = Data(settings, time_entries=time_entries, matters=matters, users=users, clients=clients)
+    return run(ANALYSIS, data, by=by, start=start, end=end)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
+    period, keys = call.period(start, end), Keys.of(call, by)
+    need_period(call, ("time_entries",), period, ITEM_FILTERS)
+    call.require("time_entries", "created_at")
+    keys.require_ids("time_entries")
+    groups, types = _groups(_histogram(call, keys, period), keys)
+    call.notes.add(NOT_ENTERED, round(sum(group.unknown for group in groups)))
     fields = types | {name: pa.float64() for name in ANALYSIS.measure_names if not name.endswith("_ratio")}
     table = pa.Table.from_pylist([group.labels | group.figures for group in groups], pa.schema(fields))
-    result = eager_from_arrow(frames["time_entries"], table)
-    return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
+    return keys.labelled(eager_from_arrow(call["time_entries"], table), ANALYSIS.measure_names)
 
 
-def _histogram(frames: Frames, grouping: Grouping, period: Period) -> pa.Table:
-    columns = ("date", "created_at", *grouping.row_columns)
-    work = collect(in_period(frames.select("time_entries", columns), "date", period))
+def _histogram(call: Call, keys: Keys, period: Period) -> pa.Table:
+    rows = collect(in_period(call.fact(items, ("created_at", *keys.of_items)), "date", period))
     # Times without a time zone are in UTC.
-    zone = getattr(work.collect_schema()["created_at"], "time_zone", "")
-    if zone is None and grouping.settings.time_zone != "UTC":
-        grouping.notes.add(NO_TIME_ZONE, 1, "time_entries")
-    known = work.filter(~C("created_at").is_null())
-    local = known.with_columns(_created=C("created_at").dt.convert_time_zone(grouping.settings.time_zone))
-    lagged = local.with_columns(_lag=day_number("_created") - day_number("date"))
-    unknown = work.filter(C("created_at").is_null()).with_columns(_lag=null_column(nw.Float64))
-    wider = grouping.with_key(_LAG)
-    counts = [
-        sum_by(wider.with_periods(part, "date").with_columns(_entries=nw.lit(1.0)), wider.base, _SUMS)
-        for part in (lagged, unknown)
-    ]
-    return to_arrow(wider.add_up(nw.concat(counts), _SUMS))
+    zone, own_zone = getattr(rows.collect_schema()["created_at"], "time_zone", ""), call.settings.time_zone
+    if zone is None and own_zone != "UTC":
+        call.notes.add(NO_TIME_ZONE, 1, "time_entries")
+    rows = rows.with_columns(_created=C("created_at").dt.convert_time_zone(own_zone))
+    rows = rows.with_columns(_lag=day_number("_created") - day_number("date"))
+    wider = keys.with_key(_LAG)
+    return to_arrow(wider.by_key(wider.sum(rows, [Sum("_entries", nw.lit(1.0))], date="date")))
 
 
-def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_LagCounts], dict[str, pa.DataType]]:
+def _groups(histogram: pa.Table, keys: Keys) -> tuple[list[_LagCounts], dict[str, pa.DataType]]:
     """Collect the counts of each group, and the types of the key columns; without keys there is one group."""
-    names = grouping.columns
-    groups: dict[tuple[Any, ...], _LagCounts] = {} if grouping.keys else {(): _LagCounts()}
+    names = keys.columns
+    groups: dict[tuple[Any, ...], _LagCounts] = {} if keys.keys else {(): _LagCounts()}
     for row in histogram.to_pylist():
-        groups.setdefault(tuple(row[key.columns[0]] for key in grouping.keys), _LagCounts()).add(row, names)
+        groups.setdefault(tuple(row[key.columns[0]] for key in keys.keys), _LagCounts()).add(row, names)
     return list(groups.values()), {name: histogram.schema.field(name).type for name in names}
 
 
 ANALYSIS = Analysis(
     name="timekeeping_lag",
+    rows_of=_rows,
     question="How many days after the work is time entered?",
     summary=(
         "It counts the days from the work to the day the entry was made, in the firm's time zone. Time that is entered "
