@@ -6,7 +6,6 @@ a mirror or the payments of the books it has a record.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import Any, Literal, cast
 
@@ -16,9 +15,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.forecasting.forecasts import Forecast, forecast
-from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
+from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE, SIMPLE_RULE
 from billframes.analysis.forecasting.horizons import Horizons
-from billframes.analysis.forecasting.preparing import Prepared, prepare
+from billframes.analysis.forecasting.preparing import LEAST_WEEKS, Prepared, prepare
 from billframes.analysis.forecasting.ranges import limits
 from billframes.analysis.forecasting.reading import Given
 from billframes.analysis.forecasting.rows import of_clients, of_firm, of_invoices, schema
@@ -30,7 +29,7 @@ from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attach
 from billframes.periods import DateLike
 
-_LARGE, _WIDE, _LEAST_WEEKS = 0.25, 3.0, 4
+_LARGE, _WIDE = 0.25, 3.0
 
 
 def cash_forecast(
@@ -76,7 +75,8 @@ def cash_forecast(
     horizons : sequence of int, "weeks" or "months"
         Weeks from the day after `as_of`, added up; or the next 13 weeks or six calendar months, each by itself.
     by : {"client", "invoice"}, optional
-        A row for each client, and one for work not done yet; or for each open invoice.
+        A row for each client, and one for work not done yet; or for each open invoice or credit, and for work not
+        billed yet and not done yet.
     payments : frame, optional
         From `payments`, or with `invoice_id`, `payment_date`, `amount` and optionally `kind`: what left invoices by the
         firm's books, instead of receipts.
@@ -99,8 +99,8 @@ def cash_forecast(
         Of the kind of the input, by horizon, then the largest amount first: `horizon`, `client_id` and `client_name` or
         `invoice_id`, `invoice_number`, `client_id`, `client_name` and `invoice_date`, `start`, `end`, `cash_amount`,
         `low_amount`, `high_amount`, `open_cash_amount`, `unbilled_cash_amount`, `future_cash_amount`,
-        `receivable_amount`, `never_amount`, `speed`, `contingent_amount`. `bf.explain("cash_forecast")` says what each
-        is.
+        `receivable_amount`, `never_amount`, `speed`, `contingent_amount`, `naive_amount`. `bf.explain("cash_forecast")`
+        says what each is.
 
     Raises
     ------
@@ -136,27 +136,8 @@ def cash_forecast(
     table = pa.Table.from_pylist(list(rows), pa.schema(schema(by)))
     day = prepared.history.day
     result = frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=day)
-    record = [_record(prepared, nth) for nth in range(len(prepared.horizons))]
+    record = [prepared.record(nth) for nth in range(len(prepared.horizons))]
     return cast("IntoFrameT", attach(result, "record", record))
-
-
-def _record(prepared: Prepared, nth: int) -> dict[str, Any]:
-    """Return how the past forecasts of a horizon did, as JSON values."""
-    checked = [each for each in prepared.checked(nth) if not math.isnan(each.received)]
-    came = sum(each.received for each in checked)
-    error, naive = (
-        sum(abs(getattr(each, name) - each.received) for each in checked) / came if came > 0 else None
-        for name in ("cash", "naive")
-    )
-    return {
-        "horizon": prepared.horizons[nth].name,
-        "weeks": prepared.horizons[nth].weeks,
-        "forecasts": len(checked),
-        "inside": sum(each.outcome == "inside" for each in checked),
-        "error": error,
-        "naive_error": naive,
-        "phi": prepared.widening(nth, prepared.history.last),
-    }
 
 
 def _note_doubts(prepared: Prepared, found: Forecast) -> None:
@@ -168,7 +149,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
         cash, factor = float(found.cash[nth]), prepared.widening(nth, prepared.history.last)
         low, high = limits(cash, float(found.variance[nth]), factor, prepared.level)
         # A week by itself is always uncertain; it is one step to the sum of several.
-        wide = high if high > _WIDE * low > 0 and horizon.weeks >= _LEAST_WEEKS else 0.0
+        wide = high if high > _WIDE * low > 0 and horizon.weeks >= LEAST_WEEKS else 0.0
         notes.add(WIDE_RANGE, wide, start=horizon.start, end=horizon.end)
     of_last = found.by_invoice[:, -1]
     if len(of_last) and of_last.max() > _LARGE * found.cash[-1]:
@@ -232,10 +213,11 @@ ANALYSIS = Analysis(
         money("never_amount", "Not expected", "The part of the open balance not expected within two years."),
         Measure("speed", "Speed", "multiple", "0.7 is a client that pays at 0.7 times the firm’s rate."),
         *shared_measures("contingent_amount"),
+        SIMPLE_RULE,
     ),
     table=TableSpec(
         title="Cash forecast",
-        optional=("speed", "contingent_amount"),
+        optional=("speed", "contingent_amount", "naive_amount"),
         brief=(
             "cash_amount",
             "low_amount",

@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._format import short_date
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
+from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE, SIMPLE_RULE
 from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons
 from billframes.analysis.forecasting.preparing import Checked, prepare
@@ -200,7 +200,7 @@ ANALYSIS = Analysis(
         Measure("received_amount", "Came in", "money", "What came in, as far as balances or payments show."),
         Measure("outcome", "Outcome", "text", "What came is inside the range, above it or below it."),
         Measure("error", "Off by", "ratio", "What came ÷ forecast − 1."),
-        Measure("naive_amount", "Naive rule", "money", "12 months’ billing × the share of it that is paid."),
+        SIMPLE_RULE,
         Measure("phi", "Widening", "multiple", "By how much the record had widened the range: 1 is not at all."),
     ),
     table=TableSpec(

@@ -49,9 +49,9 @@ def outlook(month: Month) -> Outlook | None:
         return Outlook(f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}.")
     low, high = _about(first["low_amount"]), _about(first["high_amount"])
     cash = _about(first["cash_amount"])
-    record = record_sentence(rows)
-    checked = "" if record else ", a range that is not yet checked against what came"
-    return Outlook(f"By {end} about {cash} may come in; in four of five cases {low} to {high}{checked}.", record)
+    checked = "" if _checked(rows) else ", a range that is not yet checked against what came"
+    sentence = f"By {end} about {cash} may come in; in four of five cases {low} to {high}{checked}."
+    return Outlook(sentence, record_sentence(rows))
 
 
 def _is_shown(month: Month) -> bool:
@@ -84,17 +84,24 @@ def _about(amount: float) -> str:
     return format_number(round(amount / size) * size, "money")
 
 
+def _checked(rows: pd.DataFrame) -> dict[str, Any] | None:
+    """Return the record of the first horizon; None if no forecast could be checked."""
+    record: dict[str, Any] = rows.attrs["record"][0]
+    return record if record["forecasts"] else None
+
+
 def record_sentence(rows: pd.DataFrame) -> str:
-    """Say how good earlier forecasts of the first horizon were; empty if none could be checked."""
-    record = rows.attrs["record"][0]
-    if not record["forecasts"]:
-        return ""
+    """Say how good earlier forecasts of the first horizon were, if any could be checked, and what the rule gives."""
+    rule = f"12 months’ billing × the share of it that is paid gives {_about(rows['naive_amount'].iloc[0])}."
+    record = _checked(rows)
+    if record is None:
+        return f"A simple rule, {rule}"
     number, inside = record["forecasts"], record["inside"]
     return (
         f"Of {number} earlier {'forecast' if number == 1 else 'forecasts'} of {record['weeks']:.0f} weeks, {inside} "
         f"{'was' if inside == 1 else 'were'} inside the range and {number - inside} outside; they were off by "
         f"{format_number(record['error'], 'ratio')} on average (12 months’ billing: "
-        f"{format_number(record['naive_error'], 'ratio')})."
+        f"{format_number(record['naive_error'], 'ratio')}). {rule}"
     )
 
 

@@ -88,6 +88,14 @@ FORECAST_MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
         forecast(_unpaid_lately),
         "The last forecasts of 8 weeks were too high, so the range is too narrow now. Clients may pay more slowly than",
     ),
+    "rule_is_nearer": (
+        forecast(_unpaid_lately),
+        "For 8 weeks, 12 months’ billing was nearer to what came than the forecasts: off by",
+    ),
+    "no_work": (
+        forecast(lambda frames: frames | {"time_entries": None}),
+        "No time entries are passed, so only the cash of open invoices is forecast: cash_amount and its range are",
+    ),
     "no_season": (forecast(horizons="months"), "Dec 2025, Jan 2026 were not yet seen twice"),
     "gaps_of_mirror": (forecast(_gap), "10 weeks are in gaps of more than 35 days between two refreshes"),
     "paid_above_amount": (forecast(_overpaid), "What was paid on 1 invoice is more than its amount"),

@@ -80,6 +80,36 @@ def test_todays_invoices_alone_show_a_curve():
     assert 1 - open_share[9] / open_share[5] == pytest.approx(0.705882, abs=5e-7)
 
 
+def test_an_age_without_invoices_is_between_those_beside_it():
+    """A firm bills every four weeks: what is half settled after 5 weeks is not all settled in the last week before."""
+    age, balance = np.array([1, 5, 9]), np.array([100.0, 50.0, 25.0])
+    open_share = np.exp(-np.cumsum(curves.hazards_of_today(age, np.full(3, 100.0), balance)))
+    assert open_share[[1, 3, 5]] == pytest.approx([1.0, np.sqrt(0.5), 0.5])
+    assert open_share[[9, 40]] == pytest.approx([0.25, 0.25])
+
+
+@pytest.mark.parametrize("weekday", range(0, 7, 2))
+def test_what_is_billed_once_a_month_and_paid_in_ten_days_comes_first(weekday):
+    """All cash of a month was expected in the last week before the next bills, and less of it."""
+    days = pd.date_range("2023-01-01", "2026-10-01", freq="MS")
+    bills = days.repeat(10)
+    ids = [f"i{nth}" for nth in range(len(bills))]
+    as_of = pd.Timestamp("2026-10-02") + pd.Timedelta(days=weekday)
+    invoices = pd.DataFrame(
+        {"invoice_id": ids, "invoice_date": bills, "invoice_state": "final", "amount": 500.0, "client_id": "c1"}
+    ).assign(client_name="Acme", balance=lambda frame: frame["amount"].where(frame["invoice_date"] >= days[-1], 0.0))
+    work = pd.date_range("2022-12-01", as_of, freq="D").to_series(name="date").reset_index(drop=True)
+    entries = pd.DataFrame({"date": work, "client_id": "c1", "billing_type": "billable", "hours": 1.0, "amount": 164.0})
+    month = (work.dt.year - 2023) * 12 + work.dt.month
+    entries["invoice_id"] = (10 * month + work.dt.day % 10).map("i{}".format).where(month < len(days), None)
+    frames = {"invoices": invoices, "time_entries": entries, "as_of": as_of}
+    weeks = run(frames, horizons="weeks", level=0.8)["cash_amount"].to_numpy()
+    (whole,) = run(frames, horizons=(13,))["cash_amount"]
+    # October's bills, then November's and December's.
+    assert weeks[:3].sum() == pytest.approx(5000, rel=0.25)
+    assert whole == pytest.approx(15_000, rel=0.15)
+
+
 def test_a_clients_speed_is_that_of_its_other_invoices():
     pace = curves.speeds(np.array([0, 0, 1]), np.array([0.3, 1.4, 0.5]), np.array([1.0, 3.0, 1.0]))
     assert pace[[0, 2]] == pytest.approx([0.8, 1.0])
@@ -127,9 +157,24 @@ def test_clients_and_invoices_add_up_to_the_firm(frames, by):
         assert rows[column].sum() == pytest.approx(whole.loc[0, column])
     assert ((rows["low_amount"] >= 0) & (rows["low_amount"] <= rows["cash_amount"])).all()
     assert (rows["cash_amount"] <= rows["high_amount"]).all()
-    if by == "client":
-        assert rows["cash_amount"].sum() == pytest.approx(whole.loc[0, "cash_amount"])
-        assert rows["client_name"].iloc[-1] == "Work not done yet"
+    assert rows["cash_amount"].sum() == pytest.approx(whole.loc[0, "cash_amount"])
+    assert rows["client_name"].iloc[-1] == "Work not done yet"
+
+
+def test_credits_and_corrections_are_in_the_rows_of_clients_and_invoices(frames):
+    """Unused credits, and work below 0 that is not billed, lower the firm's figures; no row said so."""
+    invoices, entries = frames["invoices"].copy(), frames["time_entries"]
+    first = invoices.index[:40]
+    invoices.loc[first, ["amount", "balance"]] = -900.0
+    none = entries["invoice_id"].isna()
+    below = entries[none].head(30).assign(date=pd.Timestamp(frames["as_of"]) - pd.Timedelta(days=40), amount=-2500.0)
+    given = frames | {"invoices": invoices, "time_entries": pd.concat([entries, below], ignore_index=True)}
+    (whole,) = run(given, horizons=(13,)).to_dict("records")
+    assert whole["receivable_amount"] == pytest.approx(invoices["balance"].sum())
+    for by in ("client", "invoice"):
+        rows = run(given, horizons=(13,), by=by)
+        for column in ("cash_amount", "open_cash_amount", "unbilled_cash_amount", "receivable_amount", "never_amount"):
+            assert rows[column].sum() == pytest.approx(whole[column], abs=0.01), (by, column)
 
 
 def test_months_add_up_to_the_weeks_that_they_cover(frames):
@@ -313,7 +358,8 @@ def test_receipts_without_a_column_are_refused(frames):
     ("invoices", "horizons", "sentence"),
     [
         (40, (13,), r"Only 40 invoices became final in \d+ weeks, and a forecast needs 50. Look at overdue_invoices"),
-        (80, (4, 13), r"Only 80 invoices became final in \d+ weeks, and less than 8 weeks need 100. Pass horizons="),
+        # Other horizons would be refused again: the length of the data comes first.
+        (80, (4, 13), r"The invoices begin \d+ weeks before 12 October 2025; a forecast needs 26 weeks"),
         (1, (13,), "Only 1 invoice became final in 1 week, and"),
         (0, (13,), "No invoice above 0 is final yet"),
     ],
@@ -322,6 +368,15 @@ def test_too_few_invoices_are_refused(frames, invoices, horizons, sentence):
     some = frames["invoices"].sort_values("invoice_date").tail(invoices)
     with pytest.raises(ParameterError, match=sentence):
         run(frames, invoices=some, horizons=horizons, receipts=None, since=None)
+
+
+def test_the_advice_to_pass_longer_horizons_helps(frames):
+    few = frames["invoices"].sort_values("invoice_date").tail(600).iloc[::4]
+    alone = {"invoices": few, "receipts": None, "since": None}
+    advice = r"Only \d+ invoices became final in the last year, and less than 8 weeks need 100. Pass horizons=\(8, 13\)"
+    with pytest.raises(ParameterError, match=advice):
+        run(frames, **alone, horizons=(4, 13))
+    assert len(run(frames, **alone, horizons=(8, 13))) == 2
 
 
 def test_a_contingency_firm_is_told_that_settlements_are_not_known(frames):
@@ -363,7 +418,26 @@ def test_a_day_long_after_the_load_lacks_work_and_invoices(frames):
         entries.attrs["load"] = load | {"time": f"{day - pd.Timedelta(days=days):%Y-%m-%d}T12:00:00+00:00"}
         rows = run(frames, time_entries=entries, horizons=(8,))
         assert [each["rule"] for each in rows.attrs["notes"]] == ["after_load"] * (days == 8)
-    assert run(frames, time_entries=None, horizons=(8,))["cash_amount"].isna().all()
+
+
+def test_without_work_it_is_said_why_figures_are_missing(frames):
+    with pytest.warns(IncompleteDataWarning, match="No time entries are passed, so only the cash of open invoices is"):
+        rows = cash_forecast(**frames | {"time_entries": None}, horizons=(8,))
+    assert rows[["cash_amount", "low_amount", "high_amount", "unbilled_cash_amount"]].isna().all(axis=None)
+    assert rows.loc[0, "open_cash_amount"] > 0
+    assert rows.loc[0, "naive_amount"] == pytest.approx(run(frames, horizons=(8,)).loc[0, "naive_amount"])
+
+
+def test_the_simple_rule_stands_beside_the_forecast_and_is_named_where_it_is_nearer(frames):
+    found, rows = record(frames, horizons=(4, 8)), run(frames, horizons=(4, 8))
+    year = frames["invoices"]["invoice_date"] > pd.Timestamp(frames["as_of"]) - pd.Timedelta(weeks=52)
+    billed = frames["invoices"]["amount"][year].sum() / 52
+    paid = rows["naive_amount"] / billed / [4, 8]
+    assert paid.to_numpy() == pytest.approx(paid[0])
+    assert 0.9 < paid[0] <= 1
+    named = [each["rule"] for each in rows.attrs["notes"]]
+    assert "rule_is_nearer" not in named
+    assert found.attrs["notes"] == rows.attrs["notes"]
 
 
 def test_the_record_needs_receipts(frames):

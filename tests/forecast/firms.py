@@ -1,7 +1,9 @@
-"""Fourteen made-up firms: their work, invoices and payments over six years, as frames, and the cash that came in.
+"""Made-up firms: their work, invoices and payments over six years, as frames, and the cash that came in.
 
 Time is in weeks from Monday, 6 January 2020. A firm has matters that begin and end. Their work is billed each month or
-quarter, and clients pay after their own habits. `Firm.frames` gives what the API and a mirror would have shown.
+every few months, and clients pay after their own habits. `Firm.frames` gives what the API and a mirror would have
+shown. The method was chosen on `FIRMS` and mended on `OTHERS`, which are of other kinds; `HELD_OUT` were used for
+neither.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = ["FIRMS", "FIRST_DAY", "WEEKS", "Firm", "Habits", "make_firm"]
+__all__ = ["FIRMS", "FIRST_DAY", "HELD_OUT", "OTHERS", "WEEKS", "Firm", "Habits", "make_firm"]
 
 WEEKS, _LONGEST = 320, 105
 FIRST_DAY = pd.Timestamp("2020-01-06")
@@ -34,6 +36,16 @@ class Habits:
         Active matters, and the mean worth of a week of one.
     wait, spread, shape : float
         The mean weeks until a payment, how clients differ in it, and how even one client is.
+    every : int
+        Matters that are not billed each month, the part `quarterly` of all, are billed every so many months.
+    one_day, flat : bool, float
+        All bills are of the first week of a month; this part of the matters has a flat fee a month.
+    paid_every : int
+        Clients pay in the last week of each month (1) or quarter (3); 0 is any week.
+    peak : float
+        Work from January to April, as a multiple of that in the other months.
+    begins, stops : int
+        The weeks in which the firm begins, and in which the large client's work ends.
     """
 
     matters: int
@@ -60,6 +72,13 @@ class Habits:
     migrated: int = 0
     credits: bool = False
     tax: float = 0.0
+    every: int = 3
+    one_day: bool = False
+    flat: float = 0.0
+    paid_every: int = 0
+    peak: float = 1.0
+    begins: int = -80
+    stops: int = 400
 
 
 FIRMS = {
@@ -79,6 +98,33 @@ FIRMS = {
     "due-date payers": Habits(100, wait=2, spread=0.3, terms=True),
 }
 
+OTHERS = {
+    "tax season": Habits(60, wait=6, peak=3),
+    "paid by the quarter": Habits(80, wait=5, paid_every=3),
+    "bills on a day, paid in 10 days": Habits(60, wait=1.5, spread=0.3, shape=4, one_day=True),
+    "bills on a day, slowly paid": Habits(60, one_day=True),
+    "bills on a day, paid at month's end": Habits(60, wait=5, one_day=True, paid_every=1),
+    "bills twice a year": Habits(120, wait=6, quarterly=1.0, every=6),
+    "doubles each year": Habits(40, wait=7, growth=1.0),
+    "shrinks by 30% a year": Habits(150, wait=7, growth=-0.3),
+    "large client stops": Habits(60, wait=7, whale=0.4, stops=225),
+    "flat fees": Habits(80, wait=5, flat=0.8, one_day=True),
+    "insurance defence": Habits(150, wait=10, whale=0.7, runs=0.9, cut=0.3),
+    "few large bills": Habits(14, work=6000, wait=12, shape=1.5),
+    "private clients": Habits(80, wait=6, one_off=1.0, plan=0.3, never=0.08),
+    "young": Habits(80, wait=7, begins=105),
+    "pays faster": Habits(100, wait=8, slower=0.6),
+}
+
+HELD_OUT = {
+    "flat fees by the quarter": Habits(60, wait=5, flat=0.9, quarterly=1.0),
+    "grows by 30%, due-date payers": Habits(70, wait=2, spread=0.3, terms=True, growth=0.3, one_day=True),
+    "slow and disputed": Habits(90, wait=16, never=0.12, plan=0.2, skip=0.3),
+    "shrinks, large client pays in runs": Habits(90, growth=-0.2, whale=0.35, runs=0.6),
+    "two seasons, paid at month's end": Habits(80, wait=6, peak=2, season=True, paid_every=1),
+    "one lawyer, flat fees": Habits(14, work=700, wait=5, flat=0.7),
+}
+
 
 @dataclass(frozen=True)
 class Firm:
@@ -92,7 +138,7 @@ class Firm:
     events : DataFrame
         What lowered balances: `invoice`, `week`, `amount`, `kind` (cash, cut, hidden).
     work : DataFrame
-        `week`, `worth`, `invoice` (-1: not billed), `client`.
+        `week`, `worth`, `invoice` (-1: not billed), `client`, `flat` (a fixed fee).
     habits : Habits
     """
 
@@ -140,7 +186,7 @@ class Firm:
         )
         work = self.work[self.work["week"] <= last]
         billed = work["invoice"].where(work["invoice"].isin(self.invoices.index[shown]), -1)
-        entries = pd.DataFrame(
+        items = pd.DataFrame(
             {
                 "date": _day(work["week"], 1),
                 "billing_type": "billable",
@@ -150,12 +196,14 @@ class Firm:
                 "client_id": "c" + work["client"].astype(str),
             }
         )
+        fees = items[work["flat"]].drop(columns=["billing_type", "hours"])
         day = (FIRST_DAY + pd.Timedelta(days=7 * last + 6)).date()
         first = (FIRST_DAY + pd.Timedelta(days=7 * since + 6)).date()
         return {
             "invoices": invoices.reset_index(drop=True),
             "receipts": receipts.reset_index(drop=True),
-            "time_entries": entries.reset_index(drop=True),
+            "time_entries": items[~work["flat"]].reset_index(drop=True),
+            **({"fixed_fees": fees.reset_index(drop=True)} if self.habits.flat else {}),
             "as_of": day,
             "since": first,
         }
@@ -184,7 +232,7 @@ def _work(habits: Habits, random: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the worth of each matter and week, and the matters with their clients."""
     weeks = np.arange(-_BEFORE, WEEKS)
     size = habits.matters * (1 + habits.growth) ** (np.maximum(weeks, 0) / 52)
-    start = np.repeat(weeks, random.poisson(size / _LIFE))
+    start = np.repeat(weeks, random.poisson(np.where(weeks < habits.begins, 0.0, size / _LIFE)))
     life = random.exponential(_LIFE, len(start)).astype(int) + 2
     pool = max(int(habits.matters * 0.7), 12)
     own = random.random(len(start)) < habits.one_off
@@ -193,16 +241,30 @@ def _work(habits: Habits, random: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     if habits.whale:
         # One client, with four long matters, is a given part of all the work.
         whale = habits.matters * habits.work * habits.whale / (1 - habits.whale) / 4
-        start, life = np.r_[start, [-_BEFORE] * 4], np.r_[life, [WEEKS + _BEFORE] * 4]
+        start, life = np.r_[start, [-_BEFORE] * 4], np.r_[life, [min(WEEKS, habits.stops) + _BEFORE] * 4]
         client, level = np.r_[client, [pool + len(own)] * 4], np.r_[level, [whale] * 4]
     matter = np.repeat(np.arange(len(start)), life)
     week = start[matter] + np.arange(life.sum()) - np.repeat(np.cumsum(life) - life, life)
     worth = level[matter] * random.gamma(1.2, 1 / 1.2, len(matter))
     if habits.season:
         worth *= np.select([_month(week) == 12, _month(week) == 8], [0.75, 0.85], 1.05)
-    rows = pd.DataFrame({"matter": matter, "week": week, "worth": worth, "client": client[matter]})
-    rows = rows[rows["week"] < WEEKS].reset_index(drop=True)
+    worth *= np.where(_month(week) <= 4, habits.peak, 1.0) * 3 / (habits.peak + 2)
+    flat = random.random(len(start)) < habits.flat if habits.flat else np.zeros(len(start), bool)
+    rows = pd.DataFrame(
+        {"matter": matter, "week": week, "worth": worth, "client": client[matter], "flat": flat[matter]}
+    )
+    rows.loc[rows["flat"], "worth"] = level[matter][rows["flat"]]
+    rows = _fees_of_months(rows[rows["week"] < WEEKS])
     return rows, pd.DataFrame({"client": client, "quarterly": random.random(len(start)) < habits.quarterly})
+
+
+def _fees_of_months(rows: pd.DataFrame) -> pd.DataFrame:
+    """Turn the work of matters with flat fees into one fee a month, of its last week."""
+    days = _day(rows["week"], 0)
+    month = rows["flat"] * (days.year * 12 + days.month) + ~rows["flat"] * -rows["week"]
+    last = {"week": "max", "worth": "sum", "client": "first", "flat": "first"}
+    found = rows.groupby(["matter", month.rename("month")], as_index=False).agg(last)
+    return found.drop(columns="month")
 
 
 def _month(week: Any) -> Array:
@@ -215,12 +277,12 @@ def _bills(habits: Habits, work: pd.DataFrame, matters: pd.DataFrame, random: An
     month = np.asarray(days.year * 12 + days.month - 1)
     both, of_both = np.unique(np.stack([work["matter"], month]), axis=1, return_inverse=True)
     lag = 1 + (random.random((both.shape[1], 6)) < habits.skip).cumprod(1).sum(1)
-    lag = np.where(matters["quarterly"].to_numpy()[both[0]], 1 + (2 - both[1]) % 3, lag)
+    lag = np.where(matters["quarterly"].to_numpy()[both[0]], 1 + (-1 - both[1]) % habits.every, lag)
     bill, of_bill = np.unique(np.stack([both[0], both[1] + lag]), axis=1, return_inverse=True)
     row = of_bill.ravel()[of_both.ravel()]
     first = pd.to_datetime([f"{each // 12}-{each % 12 + 1:02d}-01" for each in bill[1]])
     monday = np.ceil((first - FIRST_DAY).days.to_numpy() / 7).astype(int)
-    week = monday + random.choice(4, bill.shape[1], p=[0.3, 0.4, 0.2, 0.1])
+    week = monday + random.choice(4, bill.shape[1], p=[0.3, 0.4, 0.2, 0.1]) * (not habits.one_day)
     week = np.where(random.random(bill.shape[1]) < 0.03, _NEVER, week)
     worth = np.bincount(row, work["worth"], bill.shape[1])
     realized = np.clip(random.normal(0.93, 0.06, bill.shape[1]), 0.6, 1.05)
@@ -290,7 +352,17 @@ def _week_of_payment(invoices: pd.DataFrame, habits: Habits, random: Any) -> Arr
         month, chance = _month(paid), random.random(number)
         early, late = (month == 1) & (chance < 0.45), (month == 8) & (chance < 0.5)
         paid = np.select([early, late, (month == 2) & (chance < 0.25)], [paid - 4, paid + 4, paid - 8], paid)
+    if habits.paid_every:
+        paid = _next_run(paid, habits.paid_every)
     return np.maximum(paid, week)
+
+
+def _next_run(week: Array, months: int) -> Array:
+    """Return the last week of the month or quarter of each week."""
+    days = _day(week, 0)
+    month = days.year * 12 + days.month
+    first = pd.to_datetime([f"{each // 12}-{each % 12 + 1:02d}-01" for each in month + (-month) % months])
+    return np.asarray(np.ceil((first - FIRST_DAY).days.to_numpy() / 7).astype(int) - 1)
 
 
 def _purged(invoices: pd.DataFrame, events: pd.DataFrame, habits: Habits, random: Any) -> pd.DataFrame:

@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes.analysis.forecasting.forecasts import Forecast, Span, _curves, _in_spans, _naive, _new_cash, forecast
+from billframes.analysis.forecasting.forecasts import (
+    Forecast,
+    Span,
+    _curves,
+    _in_spans,
+    _new_cash,
+    by_simple_rule,
+    forecast,
+)
 from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import read_horizons
 from billframes.analysis.forecasting.preparing import prepare
@@ -72,7 +80,7 @@ def months(firm: Firm, seed: int) -> Rows:
         spans = [each.span for each in read_horizons("months", day)[:3]]
         came, lengths = _came(firm, week, spans), np.array([end - start for start, end in spans])
         yield from _rows("as it is", (1, 2, 3), forecast(history, at, spans).cash, came)
-        yield from _rows("naive rule", (1, 2, 3), _naive(history, at) * lengths, came)
+        yield from _rows("naive rule", (1, 2, 3), by_simple_rule(history, at) * lengths, came)
 
 
 def prebills(firm: Firm, seed: int) -> Rows:
@@ -143,7 +151,7 @@ def _by_state(
     # Work on no prebill is drafted first, and billed as long after it as prebills of the last year.
     lag = np.bincount(year["lead"], year["amount"], _LEAD) / year["amount"].sum()
     left = np.maximum(1 - np.cumsum(np.convolve(lag, settled)[: len(settled)]), 1e-9)
-    rest = _new_cash(drafted, at, weeks, spans, -np.diff(np.log(np.r_[1.0, left])), cash)[1]
+    rest = _new_cash(drafted, at, spans, -np.diff(np.log(np.r_[1.0, left])), cash)[1]
     return np.asarray(found.open + found.future + rest + _in_spans(on_prebills, spans))
 
 

@@ -1,4 +1,4 @@
-"""Curves by age in whole weeks: how fast invoices are settled, how much of it is cash, and how fast work is billed."""
+"""Curves by age in whole weeks: how fast invoices are settled, and how much of it is cash."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ Ints = npt.NDArray[np.int64]
 
 AGES = 105
 """Invoices are followed for two years: ages 0 to 104."""
-WORK_AGES = 104
 
-_EDGES = np.array([*range(14), 15, 17, 20, 23, 26, 30, 35, 40, 52, 65, 78, AGES])
+_EDGES = np.array([*range(7), 8, 10, 12, 14, 17, 20, 26, 35, 52, 78, AGES])
 _BINS = len(_EDGES) - 1
 _BIN = np.searchsorted(_EDGES, np.arange(AGES), "right") - 1
-_MIDDLES = (_EDGES[:-1] + _EDGES[1:] - 1) / 2
 
 # Amounts above this quantile count as it, so that one large invoice does not bend the curve.
-_LARGE = 0.95
+_LARGE = 0.75
 _LEAST_OPEN = 0.004
 # The weight of today's curve beside the falls seen, in invoices at risk for a week; and of the firm's share of cash.
 _PRIOR, _PRIOR_CASH = 20.0, 0.02
@@ -55,15 +53,14 @@ def hazards_of_today(age: Ints, amount: Floats, balance: Floats) -> Floats:
     """Return the hazard of each week of age that the balances of one day show: each age is another set of invoices."""
     weight = np.minimum(amount, np.quantile(amount, _LARGE)) / amount
     bins = _BIN[age]
-    amounts = add_by(bins, weight * amount, _BINS)
-    balances = add_by(bins, weight * balance, _BINS)
-    ages = add_by(bins, weight * amount * age, _BINS)
-    there = amounts > 0
-    whole = np.where(there, amounts, 1.0)
-    settled = non_decreasing(np.where(there, 1 - balances / whole, 0.0), np.maximum(amounts, 1e-6))
-    middles = np.where(there, ages / whole, _MIDDLES)
+    # An age without invoices says nothing: the curve goes straight from the age before it to the one after it.
+    seen = np.bincount(bins, minlength=_BINS) > 0
+    amounts, balances, ages = (
+        add_by(bins, each, _BINS)[seen] for each in (weight * amount, weight * balance, weight * amount * age)
+    )
+    settled = non_decreasing(1 - balances / amounts, amounts)
     open_share = np.log(np.clip(1 - settled, _LEAST_OPEN, 1.0))
-    by_week = np.interp(np.arange(AGES), np.r_[-1.0, middles], np.r_[0.0, open_share])
+    by_week = np.interp(np.arange(AGES), np.r_[-1.0, ages / amounts], np.r_[0.0, open_share])
     hazards: Floats = np.clip(-np.diff(np.r_[0.0, by_week]), 0.0, 3.0)
     return hazards
 
@@ -103,12 +100,3 @@ def speeds(client: Ints, expected_open: Floats, seen_open: Floats) -> Floats:
     seen = add_by(client, seen_open)[client] - seen_open
     found: Floats = np.clip((_PRIOR_SPEED + expected) / (_PRIOR_SPEED + seen), _SLOWEST, _FASTEST)
     return found
-
-
-def billing_shares(billed: Floats, unbilled: Floats, week_of_month: Ints) -> tuple[Floats, Floats]:
-    """Return the share of unbilled work that is billed in a week, by its age, and a factor of the week of the month."""
-    shares = np.clip(billed.sum(0) / np.maximum(unbilled.sum(0), _NOTHING), 0.0, 0.9)
-    seen = add_by(week_of_month, billed.sum(1), 6)
-    expected = add_by(week_of_month, (unbilled * shares).sum(1), 6)
-    rest = 0.01 * seen.sum()
-    return shares, (seen + rest) / np.maximum(expected + rest, _NOTHING) if rest > 0 else np.ones(6)

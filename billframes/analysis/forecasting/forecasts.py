@@ -11,26 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from billframes.analysis.forecasting.billing import YEAR, billing
 from billframes.analysis.forecasting.curves import (
     AGES,
-    WORK_AGES,
     Floats,
     Ints,
-    billing_shares,
     cash_shares,
     hazards_of_falls,
     hazards_of_today,
     speeds,
 )
-from billframes.analysis.forecasting.history import History, Known
-from billframes.analysis.forecasting.ranges import pace_error
+from billframes.analysis.forecasting.history import WORK_AGES, History, Known
 
 Span = tuple[float, float]
 """The weeks from which and to which cash counts, from the end of the week of the forecast on."""
 
 FEWEST_INVOICES, FEWEST_WEEKS = 50, 26
-_YEAR = 52
-_TWO_YEARS = 104
+_TWOYEARS = 104
 ALWAYS = 0.05
 """The part of all cash that can always be off: weeks, holidays, whatever hits all clients."""
 
@@ -42,7 +39,7 @@ class Forecast:
 
     `place`, `balance` (after credits), `speed`, `never` (not expected), `by_invoice` (cash) and `share` of the balance
     have a row per open invoice, and `by_age` has the cash of a unit of unbilled worth by its age. `lump` is the amount
-    of an invoice that a dollar is on, and `errors` how far the work of a span is off the pace before it.
+    of an invoice that a dollar is on, and `errors` how far bills of such weeks were from what was to be expected.
     """
 
     place: Ints
@@ -72,7 +69,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Past:
-    """A forecast made at the end of a week: its cash and variance by span, what came, and the naive rule's cash."""
+    """A forecast made at the end of a week: its cash and variance by span, what came, and the simple rule's cash."""
 
     week: int
     cash: Floats
@@ -84,9 +81,9 @@ class Past:
 def forecast(history: History, week: int, spans: Sequence[Span]) -> Forecast:
     """Forecast the cash of spans from what was known at the end of a week."""
     known = history.at(week)
-    weeks = max(int(np.ceil(max(end for _, end in spans))), 1)
+    weeks = _weeks(spans)
     hazards, cash = _curves(history, known, week)
-    open_share, far = np.exp(-np.cumsum(hazards)), np.full(_TWO_YEARS + weeks, hazards[-1])
+    open_share, far = np.exp(-np.cumsum(hazards)), np.full(_TWOYEARS + weeks, hazards[-1])
     recent = known.age < AGES
     rows = {name: getattr(known, name)[recent] for name in ("place", "age", "amount", "balance")}
     seen_open = rows["balance"] / np.maximum(rows["amount"], 0.01)
@@ -100,14 +97,13 @@ def forecast(history: History, week: int, spans: Sequence[Span]) -> Forecast:
     shares = _in_spans(fallen * np.r_[cash, np.full(weeks + 1, cash[-1])][ahead], spans)
     by_invoice = balance[:, None] * shares
     total = np.cumsum(np.r_[hazards, far])
-    never = balance * np.exp(-pace * (total[np.minimum(age + _TWO_YEARS, len(total) - 1)] - total[age]))
-    by_age, unbilled, future = _new_cash(history, week, weeks, spans, hazards, cash)
-    amounts = known.amount[known.age < _YEAR]
+    never = balance * np.exp(-pace * (total[np.minimum(age + _TWOYEARS, len(total) - 1)] - total[age]))
+    by_age, unbilled, future, errors = _new_cash(history, week, spans, hazards, cash)
+    amounts = known.amount[known.age < YEAR]
     lump = float((amounts**2).sum() / amounts.sum()) if amounts.sum() > 0 else 0.0
     amount = by_invoice.sum(0) + unbilled + future
-    errors = np.array([pace_error(_worked(history, week), end - start) for start, end in spans])
-    variance = (balance[:, None] ** 2 * shares * (1 - shares)).sum(0) + (unbilled + future) * lump
-    variance = variance + (future * errors) ** 2 + (ALWAYS * amount) ** 2
+    variance = (balance[:, None] ** 2 * shares * (1 - shares)).sum(0) + np.abs(unbilled + future) * lump
+    variance = variance + ((unbilled + future) * errors) ** 2 + (ALWAYS * amount) ** 2
     return Forecast(place, balance, pace, never, by_invoice, shares, by_age, unbilled, future, lump, errors, variance)
 
 
@@ -155,52 +151,31 @@ def _in_spans(by_week: Floats, spans: Sequence[Span]) -> Floats:
     return np.stack([until(end) - until(start) for start, end in spans], axis=-1)
 
 
-def _worked(history: History, week: int) -> Floats:
-    """Return the worth of the work of each week up to one, from the first week with work on."""
-    if history.work is None:
-        return np.zeros(0)
-    worth = history.work.worth.sum(1)[: week + 1]
-    there = np.flatnonzero(worth)
-    return worth[there[0] :] if len(there) else np.zeros(0)
-
-
 def _new_cash(
-    history: History, week: int, weeks: int, spans: Sequence[Span], hazards: Floats, cash: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return the cash of a unit of unbilled worth by age, and the cash of unbilled work and of work to come."""
-    nothing = np.zeros(len(spans))
-    worked = _worked(history, week)[-_YEAR:]
-    if history.work is None or not len(worked):
-        return np.zeros((WORK_AGES, len(spans))), nothing, nothing
-    window = slice(max(week - len(worked) + 1, 0), week + 1)
-    month = history.weeks_of_month(np.arange(window.start, week + weeks + 1))
-    work = history.work.at(week)
-    shares, factors = billing_shares(work.billed[window], work.unbilled[window], month[: len(worked)])
-    worth = work.billed_worth[window].sum()
-    realized = work.billed_amount[window].sum() / worth if worth > 0 else 0.0
-    open_share = np.exp(-np.cumsum(hazards))
-    paid = -np.diff(np.r_[1.0, open_share])[:weeks] * cash[:weeks]
-    billed = np.empty((WORK_AGES, weeks))
-    left, age = np.ones(WORK_AGES), np.arange(WORK_AGES)
-    for ahead, factor in enumerate(factors[month[len(worked) :]]):
-        age = np.minimum(age + 1, WORK_AGES - 1)
-        now = np.clip(shares[age] * factor, 0.0, 0.95)
-        billed[:, ahead] = left * now
-        left = left * (1 - now)
-    by_age = _in_spans(_convolve(billed, paid), spans) * realized
-    known = np.maximum(work.unbilled[week] - work.billed[week], 0.0)
-    to_come = np.zeros(weeks)
-    for start in range(weeks):
-        to_come[start:] += _billed_from_new(shares, factors[month[len(worked) + start :]])
-    future = _in_spans(np.convolve(to_come, paid)[:weeks], spans) * worked.mean() * realized
-    return by_age, known @ by_age, future
+    history: History, week: int, spans: Sequence[Span], hazards: Floats, cash: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """
+    Return the cash of a unit of unbilled worth by age, and the cash of unbilled work and of work to come.
+
+    Also return how far billing was off in earlier weeks.
+    """
+    weeks = _weeks(spans)
+    billed = billing(history, week, weeks)
+    if billed is None:
+        nothing = np.zeros(len(spans))
+        return np.zeros((WORK_AGES, len(spans))), nothing, nothing, nothing
+    year = slice(max(week - YEAR + 1, 0), week + 1)
+    worth = billed.work.billed_worth[year].sum()
+    realized = billed.work.billed_amount[year].sum() / worth if worth > 0 else 0.0
+    paid = -np.diff(np.r_[1.0, np.exp(-np.cumsum(hazards))])[:weeks] * cash[:weeks]
+    by_work = _in_spans(_convolve(billed.expected(week, weeks), paid), spans) * realized
+    by_age, to_come = by_work[:WORK_AGES], by_work[WORK_AGES:]
+    errors = billed.errors([max(int(np.ceil(end)), 1) for _, end in spans])
+    return by_age, billed.known @ by_age, billed.pace(week, weeks) @ to_come, errors
 
 
-def _billed_from_new(shares: Floats, factors: Floats) -> Floats:
-    """Return what is billed of a unit of work in its own week and in those after it."""
-    now = np.clip(shares[np.minimum(np.arange(len(factors)), WORK_AGES - 1)] * factors, 0.0, 0.95)
-    billed: Floats = now * np.r_[1.0, np.cumprod(1 - now)[:-1]]
-    return billed
+def _weeks(spans: Sequence[Span]) -> int:
+    return max(int(np.ceil(max(end for _, end in spans))), 1)
 
 
 def _convolve(billed: Floats, paid: Floats) -> Floats:
@@ -215,11 +190,11 @@ def past_forecasts(history: History, spans: Sequence[Span], every: int = 4) -> I
     """Yield the forecasts that could have been made since the record began, without that of the day itself."""
     for week in range(history.last - (history.last - history.since) // every * every, history.last, every):
         age = history.at(week).age
-        if (age < _YEAR).sum() < FEWEST_INVOICES or age[age <= week - history.complete].max(initial=0) < FEWEST_WEEKS:
+        if (age < YEAR).sum() < FEWEST_INVOICES or age[age <= week - history.complete].max(initial=0) < FEWEST_WEEKS:
             continue
         found = forecast(history, week, spans)
         received = [_received(history, week, span) if week + span[1] <= history.last else np.nan for span in spans]
-        naive = _naive(history, week) * np.array([end - start for start, end in spans])
+        naive = by_simple_rule(history, week) * np.array([end - start for start, end in spans])
         yield Past(week, found.cash, found.variance, np.array(received), naive)
 
 
@@ -228,9 +203,9 @@ def _received(history: History, week: int, span: Span) -> float:
     return float(end - start)
 
 
-def _naive(history: History, week: int) -> float:
-    """Return a week's cash by the naive rule: 12 months' billing × the share paid of invoices half a year old."""
+def by_simple_rule(history: History, week: int) -> float:
+    """Return a week's cash by a simple rule: 12 months' billing × the share paid of invoices half a year old."""
     known = history.at(week)
     old = (known.age >= 26) & (known.age < 78)
     paid = 1 - known.balance[old].sum() / max(known.amount[old].sum(), 1e-9) if old.any() else 1.0
-    return float(known.amount[known.age < _YEAR].sum() / _YEAR * paid)
+    return float(known.amount[known.age < YEAR].sum() / YEAR * paid)

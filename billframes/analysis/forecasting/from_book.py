@@ -32,6 +32,13 @@ RANGE = (
 )
 """Columns of forecasts and of their record."""
 
+SIMPLE_RULE = Measure(
+    "naive_amount",
+    "12 months’ billing",
+    "money",
+    "A simple rule, to compare with: 12 months’ billing × the share of it that is paid.",
+)
+
 OF_BOOK = {
     "as_of": BookArgument(_day, "By default the day of the load, whatever the period: balances are of that day."),
     "since": BookArgument(_seen(0), "By default the first day of the book's mirror."),

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from billframes.analysis.forecasting.curves import AGES, WORK_AGES, Floats, Ints, add_by
+from billframes.analysis.forecasting.curves import AGES, Floats, Ints, add_by
+
+WORK_AGES = 104
+DAY = np.timedelta64(1, "D")
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,15 @@ class Work:
     def unbilled(self) -> Floats:
         """Worth unbilled at the start of each week (rows), by age of the work; that of the week itself is age 0."""
         left = self.worth[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return np.maximum(_by_age(left, len(self.worth), WORK_AGES), 0.0)
+        return _by_age(left, len(self.worth), WORK_AGES)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The month of each week as a number, and the week's place in it, from 0 to 4."""
+
+    month: Ints
+    place: Ints
 
 
 @dataclass(frozen=True)
@@ -122,13 +133,11 @@ class History:
         amount, balance = (self.amount + adjusted)[place], np.maximum((self.balance + since)[place], 0.0)
         return Known(place, week - self.week[place], amount, np.where(balance < 0.005, 0.0, balance))
 
-    def start_of(self, week: int) -> dt.date:
-        """Return the first day of a week."""
-        return self.day - dt.timedelta(days=7 * (self.last - week) + 6)
-
-    def weeks_of_month(self, weeks: Ints) -> Ints:
-        """Return the place of each week in the month of its first day, from 0."""
-        return np.array([(self.start_of(int(each)).day - 1) // 7 for each in weeks], np.int64)
+    def calendar(self, last: int) -> Calendar:
+        """Return the months of the weeks up to one; a week belongs to the month of its fourth day."""
+        days = np.datetime64(self.day) - (3 + 7 * (self.last - np.arange(last + 1))) * DAY
+        months = days.astype("datetime64[M]")
+        return Calendar(months.astype(np.int64), (days - months).astype(np.int64) // 7)
 
     @functools.cached_property
     def at_risk(self) -> Floats:

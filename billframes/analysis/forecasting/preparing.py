@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +17,21 @@ from billframes._format import long_date
 from billframes._names import as_given
 from billframes.analysis.data.people import without_people
 from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
-from billframes.analysis.forecasting.history import History
+from billframes.analysis.forecasting.history import DAY, History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons, read_horizons
 from billframes.analysis.forecasting.ranges import limits, widening
 from billframes.analysis.forecasting.reading import Given, read_history, read_invoices
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
-from billframes.analysis.rules.forecasts import MISSED, NO_SEASON, OLD_BALANCES, UNCHECKED, WRITTEN_OFF
+from billframes.analysis.rules.forecasts import (
+    MISSED,
+    NO_SEASON,
+    NO_WORK,
+    OLD_BALANCES,
+    RULE_IS_NEARER,
+    UNCHECKED,
+    WRITTEN_OFF,
+)
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -30,7 +39,8 @@ from billframes.loading.load_info import load_day
 from billframes.periods import DateLike
 
 _FEW_INVOICES, _SHORT = 100, 8
-_CHECKED_WEEKS, _LEAST_RECORD = 13, 13
+_CHECKED_WEEKS, _LEAST_RECORD, _SEVERAL_CHECKED = 13, 13, 6
+LEAST_WEEKS = 4
 _OLD, _OLDEST, _YEAR = 26, 104, 52
 _WARN_SETTLED, _LEAST_SETTLED = 0.9, 0.8
 _NIGHTLY, _SEVERAL_OLD, _CENT = 7, 5, 0.005
@@ -83,6 +93,24 @@ class Prepared:
             found.append(Checked(each.week, *map(float, row)))
         return found
 
+    def record(self, nth: int) -> dict[str, Any]:
+        """Return how the past forecasts of a horizon did, as JSON values."""
+        checked = [each for each in self.checked(nth) if not math.isnan(each.received)]
+        came = sum(each.received for each in checked)
+        error, naive = (
+            sum(abs(getattr(each, name) - each.received) for each in checked) / came if came > 0 else None
+            for name in ("cash", "naive")
+        )
+        return {
+            "horizon": self.horizons[nth].name,
+            "weeks": self.horizons[nth].weeks,
+            "forecasts": len(checked),
+            "inside": sum(each.outcome == "inside" for each in checked),
+            "error": error,
+            "naive_error": naive,
+            "phi": self.widening(nth, self.history.last),
+        }
+
 
 def read_level(level: float) -> float:
     """Return the part of cases that the range is for; refuse other values."""
@@ -108,8 +136,10 @@ def prepare(
     _need_falls_since(frames, day, given.falls, without_people(settings))
     invoices = read_invoices(frames, day)
     history, listed = read_history(frames, invoices, day, given)
-    _need_enough(history, spans)
+    _need_enough(history)
     _check_old_balances(frames, history)
+    _need_enough_for(history, spans)
+    frames.notes.add(NO_WORK, float("time_entries" not in frames))
     past = list(past_forecasts(history, [each.span for each in spans], every)) if history.work else []
     prepared = Prepared(frames, history, listed, spans, past, level)
     _note_record(prepared)
@@ -127,13 +157,10 @@ def _need_falls_since(frames: Frames, day: dt.date, falls: Any, settings: FirmSe
         )
 
 
-def _need_enough(history: History, horizons: Sequence[Horizon]) -> None:
-    """Refuse too few invoices and too short a past, for which the ranges were too narrow."""
-    used = history.week[history.week >= history.complete]
-    number = int((history.week > history.last - _YEAR).sum())
-    work, long = history.work, history.last - int(history.week.min(initial=history.last)) + 1
-    span = "the last year" if long > _YEAR - 4 else f"{long} week{'s' * (long > 1)}"
-    became = f"Only {number} {'invoice' if number == 1 else 'invoices'} became final in {span}"
+def _need_enough(history: History) -> None:
+    """Refuse too few invoices and too short a past, whatever the horizons: the ranges were too narrow."""
+    used, work = history.week[history.week >= history.complete], history.work
+    number, became = _of_year(history)
     if number < FEWEST_INVOICES and work and work.left_out > 0 and not work.worth.any():
         raise ParameterError(
             "The firm works on contingency, and the billing system does not say when matters settle. Ask those who are "
@@ -145,14 +172,27 @@ def _need_enough(history: History, horizons: Sequence[Horizon]) -> None:
         raise ParameterError(
             f"{became}, and a forecast needs {FEWEST_INVOICES}. Look at overdue_invoices and ask the clients."
         )
-    if number < _FEW_INVOICES and any(each.weeks < _SHORT for each in horizons):
-        raise ParameterError(f"{became}, and less than {_SHORT} weeks need {_FEW_INVOICES}. Pass horizons=(8, 13).")
     weeks, record = history.last - int(used.min()), history.last - history.since
     if weeks < FEWEST_WEEKS and record < _LEAST_RECORD:
         raise ParameterError(
             f"The invoices begin {weeks} weeks before {long_date(history.day)}; a forecast needs {FEWEST_WEEKS} weeks, "
             f"or {_LEAST_RECORD} weeks of a mirror."
         )
+
+
+def _need_enough_for(history: History, horizons: Sequence[Horizon]) -> None:
+    """Refuse short horizons of few invoices."""
+    number, became = _of_year(history)
+    if number < _FEW_INVOICES and any(each.weeks < _SHORT for each in horizons):
+        raise ParameterError(f"{became}, and less than {_SHORT} weeks need {_FEW_INVOICES}. Pass horizons=(8, 13).")
+
+
+def _of_year(history: History) -> tuple[int, str]:
+    """Return how many invoices of a year are final, and a sentence's beginning about it."""
+    number = int((history.week > history.last - _YEAR).sum())
+    long = history.last - int(history.week.min(initial=history.last)) + 1
+    span = "the last year" if long > _YEAR - 4 else f"{long} week{'s' * (long > 1)}"
+    return number, f"Only {number} {'invoice' if number == 1 else 'invoices'} became final in {span}"
 
 
 def _check_old_balances(frames: Frames, history: History) -> None:
@@ -175,11 +215,21 @@ def _note_record(prepared: Prepared) -> None:
     history, notes = prepared.history, prepared.frames.notes
     notes.add(UNCHECKED, float(history.last - history.since < _CHECKED_WEEKS))
     for nth, horizon in enumerate(prepared.horizons):
+        _note_nearer_rule(prepared, nth)
         last = [each for each in prepared.checked(nth) if each.received == each.received][-2:]
         for outcome, side, pace in (("below", "high", "more slowly"), ("above", "low", "faster")):
             words = {"weeks": round(horizon.weeks), "side": side, "pace": pace}
             missed = [each for each in last if each.outcome == outcome]
             notes.add(MISSED, 2 if len(missed) == 2 else 0, **words)
+
+
+def _note_nearer_rule(prepared: Prepared, nth: int) -> None:
+    """Note that the simple rule was nearer than the forecasts of all weeks up to a day."""
+    record, (start, end) = prepared.record(nth), prepared.horizons[nth].span
+    weeks = round(end)
+    if not start and weeks >= LEAST_WEEKS and record["forecasts"] >= _SEVERAL_CHECKED:
+        error, naive = record["error"] or 0.0, record["naive_error"] or 0.0
+        prepared.frames.notes.add(RULE_IS_NEARER, float(naive < error), weeks=weeks, error=error, naive=naive)
 
 
 def _note_season(prepared: Prepared, *, months: bool) -> None:
@@ -203,9 +253,8 @@ def _note_write_offs(prepared: Prepared, given: Given) -> None:
         each.to_numpy().astype("datetime64[D]")
         for each in (rows["after"], rows["until"], prepared.invoices["invoice_date"].take(place.fill_null(0)))
     )
-    day = np.timedelta64(1, "D")
     to_zero = (rows["balance_after"].to_numpy() < _CENT) & (rows["implied_receipt_amount"].to_numpy() > 0)
-    old = (until - made > _OLD * 7 * day) & (until - after <= _NIGHTLY * day)
+    old = (until - made > _OLD * 7 * DAY) & (until - after <= _NIGHTLY * DAY)
     days, counts = np.unique(until[known & to_zero & old], return_counts=True)
     if len(days) and counts.max() > _SEVERAL_OLD:
         words = {"day": days[counts.argmax()].item()}

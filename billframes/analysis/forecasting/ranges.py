@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-import numpy as np
-
 from billframes.analysis.forecasting.curves import Floats
 
 FIRST_WIDENING = 2.0
 """How much wider a range is, as a factor of its variance, before any forecast could be checked."""
 _WEIGHT, _MOST = 4.0, 12.0
-_UNKNOWN_PACE = 0.25
 
 
 def normal(level: float) -> float:
@@ -50,15 +47,3 @@ def widening(squares: Floats, independent: float) -> float:
     number = min(max(independent, 0.0), _MOST) if len(squares) else 0.0
     mean = float(squares.mean()) if number else 0.0
     return max((_WEIGHT * FIRST_WIDENING + number * mean) / (_WEIGHT + number), 1.0)
-
-
-def pace_error(worth: Floats, weeks: float) -> float:
-    """Return how far the work of some weeks was from the pace of the 52 weeks before them, in the last three years."""
-    length = max(round(weeks), 1)
-    total = np.r_[0.0, np.cumsum(worth)]
-    at = np.arange(max(52, len(worth) - 156), len(worth) - length + 1)
-    before = (total[at] - total[at - 52]) / 52
-    at, before = at[before > 0], before[before > 0]
-    if not len(at):
-        return _UNKNOWN_PACE
-    return float(np.sqrt(np.mean(((total[at + length] - total[at]) / length / before - 1) ** 2)))

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from billframes._names import join_names, type_in_words
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.forecasting.curves import WORK_AGES, Floats, Ints, add_by
-from billframes.analysis.forecasting.history import Drafts, Falls, History, Work
+from billframes.analysis.forecasting.curves import Floats, Ints, add_by
+from billframes.analysis.forecasting.history import DAY, WORK_AGES, Drafts, Falls, History, Work
 from billframes.analysis.frames.engine import collect, sum_by, to_arrow
 from billframes.analysis.frames.expressions import as_float, midnight
 from billframes.analysis.frames.frames import Frames
@@ -68,7 +68,7 @@ class _Weeks:
 
     def end(self, weeks: Ints) -> Days:
         """Return the last day of each week."""
-        days: Days = np.datetime64(self.day) + 7 * (weeks - self.last)
+        days: Days = np.datetime64(self.day) + 7 * (weeks - self.last) * DAY
         return days
 
 
@@ -106,7 +106,7 @@ def read_history(frames: Frames, invoices: pa.Table, day: dt.date, given: Given)
     fallen, first = _read_falls(given)
     since = min([day, *(each for each in (since, first) if each)]) if len(fallen) else day
     today, dates = np.datetime64(day), _days(invoices["invoice_date"])
-    earliest = max(dates.min() if len(dates) else today, np.datetime64(since) - 7 * _BEFORE)
+    earliest = max(dates.min() if len(dates) else today, np.datetime64(since) - 7 * _BEFORE * DAY)
     weeks = _Weeks(day, int((today - earliest).astype(int)) // 7)
     invoices, clients = _with_numbers(invoices)
     # Older invoices are older than all that the curves use.
@@ -171,7 +171,7 @@ def _read_falls(given: Given) -> tuple[pa.Table, dt.date | None]:
         rows = rows.filter(pc.is_valid(rows["invoice_id"]))
         kind = rows["kind"] if "kind" in rows.column_names else pa.array(["cash"] * len(rows))
         first = day = _days(rows["payment_date"])
-        before, amount, adjusted = day - 1, rows["amount"].to_numpy().astype(float), np.zeros(len(rows))
+        before, amount, adjusted = day - DAY, rows["amount"].to_numpy().astype(float), np.zeros(len(rows))
         cash = amount * np.array(pc.equal(kind, "cash"), bool)
     else:
         rows = _table(given.receipts, "receipts", _RECEIPTS)
@@ -232,14 +232,14 @@ def _spread(falls: pa.Table, dates: Days, weeks: _Weeks) -> tuple[Falls, npt.NDA
         low, high = weeks.of([begin, end])
         unseen[max(low + 1, 0) : max(high + 1, 0)] = True
     # An invoice can't be paid before it is made.
-    start = np.where(gap > _SOON, np.maximum(after, dates[place] - 1), until - 1)
-    start = np.minimum(start, until - 1)
-    first = weeks.of(start + 1)
+    start = np.where(gap > _SOON, np.maximum(after, dates[place] - DAY), until - DAY)
+    start = np.minimum(start, until - DAY)
+    first = weeks.of(start + DAY)
     number = weeks.of(until) - first + 1
     row = np.repeat(np.arange(len(place)), number)
     week = first[row] + np.arange(len(row)) - (np.cumsum(number) - number)[row]
     ends = weeks.end(week)
-    days = (np.minimum(ends, until[row]) - np.maximum(ends - 7, start[row])).astype(float)
+    days = (np.minimum(ends, until[row]) - np.maximum(ends - 7 * DAY, start[row])).astype(float)
     part = days / (until - start)[row].astype(float)
     fall, cash, adjusted = (falls[name].to_numpy()[row] * part for name in ("fall", "cash", "adjusted"))
     return Falls(place[row], np.maximum(week, weeks.of(dates)[place[row]]), fall, cash, adjusted), unseen

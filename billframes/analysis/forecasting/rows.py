@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from billframes.analysis.forecasting.curves import AGES, Floats, add_by
-from billframes.analysis.forecasting.forecasts import ALWAYS, Forecast
+from billframes.analysis.forecasting.forecasts import ALWAYS, Forecast, by_simple_rule
 from billframes.analysis.forecasting.preparing import Prepared
 from billframes.analysis.forecasting.ranges import limits, normal
 from billframes.analysis.frames.expressions import midnight
 
 WORK_TO_COME = "Work not done yet"
-"""The client's name in the last row by client: no client is known for it."""
+"""The client's name in the last row by client or invoice: no client is known for it."""
+_UNBILLED_WORK = "Work not billed yet"
 
 MONEY = ("cash_amount", "low_amount", "high_amount", "open_cash_amount", "unbilled_cash_amount", "future_cash_amount")
 _BALANCES = ("receivable_amount", "never_amount")
@@ -36,9 +37,9 @@ def schema(by: str | None) -> dict[str, Any]:
     keys = {None: {}, "client": _OF_CLIENT, "invoice": _OF_INVOICE}[by]
     horizon, *days = _KEYS.items()
     speed = {"speed": pa.float64()} if by else {}
-    left_out = {} if by else {"contingent_amount": pa.float64()}
+    of_firm = {} if by else dict.fromkeys(("contingent_amount", "naive_amount"), pa.float64())
     money = dict.fromkeys((*MONEY, *_BALANCES), pa.float64())
-    return dict([horizon]) | keys | dict(days) | money | speed | left_out
+    return dict([horizon]) | keys | dict(days) | money | speed | of_firm
 
 
 def _days(prepared: Prepared, nth: int) -> dict[str, Any]:
@@ -74,6 +75,7 @@ def of_firm(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
             "receivable_amount": balance.sum(),
             "never_amount": never.sum(),
             "contingent_amount": left_out,
+            "naive_amount": by_simple_rule(history, history.last) * prepared.horizons[nth].weeks,
         }
 
 
@@ -94,20 +96,28 @@ def of_clients(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
     for nth in range(len(prepared.horizons)):
         share = found.share[:, nth]
         owed, unbilled = add_by(of, found.by_invoice[:, nth], number), worth @ found.by_age[:, nth]
-        variance = add_by(of, found.balance**2 * share * (1 - share), number) + unbilled * found.lump
-        shown = np.flatnonzero((np.abs(balance) > _CENT) | (owed + unbilled > _CENT))
+        variance = add_by(of, found.balance**2 * share * (1 - share), number) + np.abs(unbilled) * found.lump
+        variance = variance + (unbilled * found.errors[nth]) ** 2
+        shown = np.flatnonzero((np.abs(balance) > _CENT) | (np.abs(owed + unbilled) > _CENT))
         rest = (balance, never, speed)
         yield from _listed(prepared, nth, shown, ids, ties, (owed, unbilled, variance, most), rest)
         if history.work:
-            cash = found.future[nth]
-            variance_of_future = cash * found.lump + (cash * found.errors[nth]) ** 2
-            parts = (cash, *_ends(prepared, cash, variance_of_future, math.inf), 0.0, 0.0, cash)
-            work = {"client_name": WORK_TO_COME, "receivable_amount": 0.0, "never_amount": 0.0}
-            yield {**_days(prepared, nth), **dict(zip(MONEY, parts, strict=True)), **work}
+            yield _of_work(prepared, found, nth, WORK_TO_COME, future=found.future[nth])
+
+
+def _of_work(
+    prepared: Prepared, found: Forecast, nth: int, name: str, unbilled: float = 0.0, future: float = 0.0
+) -> dict[str, Any]:
+    """Return the row of work that is on no invoice."""
+    cash = unbilled + future
+    variance = abs(cash) * found.lump + (cash * found.errors[nth]) ** 2
+    parts = (cash, *_ends(prepared, cash, variance, math.inf), 0.0, unbilled, future)
+    no_balances = {"client_name": name, **dict.fromkeys(_BALANCES, 0.0)}
+    return {**_days(prepared, nth), **dict(zip(MONEY, parts, strict=True)), **no_balances}
 
 
 def of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
-    """Yield a row for each horizon and open invoice, the largest first."""
+    """Yield a row for each horizon and open invoice or credit, the largest first, and for work on no invoice."""
     invoices, place = prepared.invoices, found.place
     balance, never = _balances(prepared, found)
     ids = {name: invoices[name].to_pylist() for name in _OF_INVOICE if name in invoices.column_names}
@@ -116,8 +126,11 @@ def of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]
     for nth in range(len(prepared.horizons)):
         share = found.share[:, nth]
         owed[place], variance[place] = found.by_invoice[:, nth], found.balance**2 * share * (1 - share)
-        amounts, shown = (owed, np.zeros(len(owed)), variance, balance), np.flatnonzero(balance > _CENT)
+        amounts, shown = (owed, np.zeros(len(owed)), variance, balance), np.flatnonzero(np.abs(balance) > _CENT)
         yield from _listed(prepared, nth, shown, ids, ids["invoice_id"], amounts, (balance, never, speed))
+        if prepared.history.work:
+            yield _of_work(prepared, found, nth, _UNBILLED_WORK, unbilled=found.unbilled[nth])
+            yield _of_work(prepared, found, nth, WORK_TO_COME, future=found.future[nth])
 
 
 def _listed(

@@ -43,6 +43,21 @@ MISSED = Rule(
     page="Look at the forecasts beside what came.",
     unit="forecasts",
 )
+RULE_IS_NEARER = Rule(
+    name="rule_is_nearer",
+    seen="For {weeks} weeks, 12 months’ billing was nearer to what came than the forecasts: off by {naive:.0%} on "
+    "average, the forecasts by {error:.0%}.",
+    remedy="Compare `cash_amount` with `naive_amount`.",
+    page="Compare the forecast with 12 months’ billing.",
+    unit="forecasts",
+)
+NO_WORK = Rule(
+    name="no_work",
+    seen="No time entries are passed, so only the cash of open invoices is forecast: `cash_amount` and its range are "
+    "missing.",
+    remedy="Pass `time_entries`, or use `open_cash_amount`.",
+    unit="forecasts",
+)
 NO_SEASON = Rule(
     name="no_season",
     seen="{months} {n:was|were} not yet seen twice: no season is in the forecast.",
