@@ -29,7 +29,6 @@ from .analysis.code_check import code_check as code_check
 from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
 from .analysis.days_to_pay import days_to_pay as days_to_pay
-from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.lockup import lockup as lockup
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
@@ -44,6 +43,7 @@ from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.exposure import exposure as exposure
+from .analysis.sheets.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.sheets.leverage import leverage as leverage
 from .analysis.sheets.missing_time import missing_time as missing_time
 from .analysis.sheets.new_business import new_business as new_business

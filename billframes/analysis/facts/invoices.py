@@ -210,8 +210,8 @@ def _total(parts: Sequence[nw.Expr]) -> nw.Expr:
 def _with_shares(rows: Frame) -> Frame:
     no_value = (C("hidden") > 0) | (C("gross_value") <= 0)
     rows = rows.with_columns(
-        by_value=~no_value & ~_is_nearly_cancelled("value"),
-        by_hours=no_value & ~_is_nearly_cancelled("hours") & ~(C("gross_hours") <= 0),
+        by_value=~no_value & ~is_nearly_cancelled("value"),
+        by_hours=no_value & ~is_nearly_cancelled("hours") & ~(C("gross_hours") <= 0),
     )
     return rows.with_columns(
         per_value=value_if(C("by_value"), C("net") / C("value")),
@@ -222,7 +222,8 @@ def _with_shares(rows: Frame) -> Frame:
     ).drop("by_value", "by_hours")
 
 
-def _is_nearly_cancelled(name: str) -> nw.Expr:
+def is_nearly_cancelled(name: str) -> nw.Expr:
+    """Return whether values below 0 nearly cancel the others, by their sum and the sum of their absolute values."""
     return C(name).abs() < C(f"gross_{name}") * _NEARLY_CANCELLED
 
 

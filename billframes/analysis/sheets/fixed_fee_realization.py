@@ -5,25 +5,19 @@ from __future__ import annotations
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.frames.expressions import (
-    as_float,
-    in_period,
-    is_in_period,
-    null_column,
-    value_at_rates,
-    value_if,
-)
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.allocation import is_nearly_cancelled
+from billframes.analysis.facts.invoices import is_nearly_cancelled
+from billframes.analysis.facts.items import items
+from billframes.analysis.facts.rates import at_rates
+from billframes.analysis.frames.engine import join_by_id, sum_by
+from billframes.analysis.frames.expressions import Rates, is_in_period, null_column, value_if
+from billframes.analysis.keys.keys import Keys, Sum, Totals, concat_keys
 from billframes.analysis.model.arguments import note_missing_rates
-from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_details_not_in_all
-from billframes.analysis.model.sums import Sum, add_up
+from billframes.analysis.model.keys import ITEM_IDS, By
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period
 from billframes.config.firm import FirmSettings
@@ -31,11 +25,9 @@ from billframes.periods import DateLike, Period
 
 C = nw.col
 
-_SUMS = (
-    *(Sum(name, name) for name in ("fee_amount", "linked_hours", "unrated_hours")),
-    *(Sum(name, name) for name in ("unlinked_fee_amount", "unlinked_hours")),
-    Sum("standard_amount", "standard_amount", hides="_unrated"),
-)
+_OF_TIME = ("date", "user_id", "hours", "billing_type", "fixed_fee_id")
+_OF_FEES = ("date", "fixed_fee_id", "amount")
+_ZERO = nw.lit(0.0)
 
 
 def fixed_fee_realization(
@@ -103,85 +95,78 @@ def fixed_fee_realization(
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-    frames = Frames.of("fixed_fee_realization", locals())
-    period = frames.period(start, end, settings)
-    need_period(frames, ("fixed_fees",), period)
-    need_all_dates(frames, ("time_entries",), {"fixed_fee_id": None})
-    grouping = Grouping.of(by, frames, settings)
-    fees = grouping.select_items("fixed_fees", ("fixed_fee_id", "date", "amount"))
-    counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames, grouping), fees, period)
-    unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
-    note_details_not_in_all(grouping, unlinked)
-    parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
-    rows = collect(grouping.concat(parts))
-    _note(rows, counted, grouping)
-    unknown = {} if grouping.settings.standard_rates else {"standard_amount": null_column(nw.Float64)}
-    rows = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names, (), **unknown)
-    return frames.to_native(rows, time_entries, period, settings)
-
-
-def _fixed_fee_time(frames: Frames, grouping: Grouping) -> Frame:
-    columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
-    rows = frames.select("time_entries", columns)
-    rows = rows.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))
-    return value_at_rates(rows, grouping.settings.standard_rates).rename({"_value": "_worth"})
-
-
-def _spread_fees(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame]:
-    """Spread the fees of the period over their time; return the time that counts, and the fees without time."""
-    rates = _rates(time, fees, period)
-    terms = rates.select("fixed_fee_id", "_linked", "_per_hour", _fee_date=C("date"))
-    counted = join_by_id(time, terms, "fixed_fee_id")
-    linked = C("_linked") > 0
-    # Time whose fee was not passed counts like time without a fee.
-    unlinked = C("_linked").is_null() & is_in_period("date", period)
-    counted = counted.filter(linked.fill_null(False) | unlinked).with_columns(
-        fee_amount=value_if(linked, C("hours") * C("_per_hour")),
-        linked_hours=value_if(linked, "hours"),
-        standard_amount=value_if(linked, "_worth"),
-        unrated_hours=value_if(linked & (C("_unrated") > 0), "hours"),
-        unlinked_hours=value_if(C("_linked").is_null(), "hours"),
-        _unrated=value_if(linked, "_unrated"),
-        _not_passed=as_float(C("_linked").is_null() & ~C("fixed_fee_id").is_null()),
-        _period_date=nw.when(linked).then(C("_fee_date")).otherwise(C("date")),
+    data = Data(
+        settings, time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
     )
-    unlinked_fees = in_period(rates, "date", period).filter(C("_linked") < 1)
-    return counted, unlinked_fees.with_columns(unlinked_fee_amount=C("amount"))
+    return run(ANALYSIS, data, by=by, start=start, end=end)  # type: ignore[no-any-return]
 
 
-def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
-    """
-    Calculate the part of each fee per hour of its time.
-
-    `_linked` is 1.0 if the fee is of the period and has time.
-    """
-    rows = time.filter(~C("fixed_fee_id").is_null()).with_columns(_gross_hours=C("hours").abs())
-    totals = sum_by(rows, ["fixed_fee_id"], ("hours", "_gross_hours")).rename({"hours": "_all_hours"})
-    names = ("_all_hours", "_gross_hours")
-    rates = join_by_id(fees, totals, "fixed_fee_id").with_columns(*[C(name).fill_null(0.0) for name in names])
-    has_hours = ~(C("_gross_hours") <= 0) & ~is_nearly_cancelled("_all_hours", "_gross_hours")
-    rates = rates.with_columns(_linked=as_float(has_hours & is_in_period("date", period)))
-    return rates.with_columns(_per_hour=value_if(C("_linked") > 0, C("amount") / C("_all_hours"))).drop(*names)
-
-
-def _add_up(rows: Frame, date: str, grouping: Grouping) -> Frame:
-    """Add up the sums by the columns that the keys derive from; columns that rows do not have count as 0."""
-    there = column_names(rows)
-    names = [*(each.name for each in _SUMS), "_unrated", "_not_passed"]
-    zeros = {name: nw.lit(0.0) for name in names if name not in there}
-    return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, names)
-
-
-def _note(sums: Frame, work: Frame, grouping: Grouping) -> None:
-    counts = collect_counts((sums, {"not_passed": C("_not_passed").sum(), "unrated": C("_unrated").sum()}))
-    if grouping.settings.standard_rates and counts["unrated"]:
+def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
+    period, keys = call.period(start, end), Keys.of(call, by)
+    need_period(call, ("fixed_fees",), period)
+    need_all_dates(call, ("time_entries",), {"fixed_fee_id": None})
+    call.require("time_entries", *_OF_TIME)
+    call.require("fixed_fees", *_OF_FEES)
+    keys.require_ids("time_entries", "fixed_fees")
+    time = call.fact(items, (*_OF_TIME[1:], *keys.of_items))
+    time = time.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))
+    time = time.with_columns(C("fixed_fee_id").cast(nw.String))
+    fees = call.fact(items, (*_OF_FEES[1:], *ITEM_IDS, *keys.of_items), frame="fixed_fees")
+    fees = _with_terms(fees.with_columns(C("fixed_fee_id").cast(nw.String)), time, period)
+    counted, unlinked = _counted(time, fees, period), fees.filter(is_in_period("date", period) & ~C("is_linked"))
+    keys.note_details(unlinked.with_columns(kind=nw.lit("fixed_fee")), {"fixed_fees": "amount"})
+    rates = call.settings.standard_rates
+    of_time = keys.sum(counted, _sums(rates), date="counted_date")
+    names = [*of_time.sums, "unlinked_fee_amount"]
+    of_fees = keys.sum(unlinked, [*(Sum(name, _ZERO) for name in of_time.sums), Sum(names[-1], "amount")], date="date")
+    parts = [of_time.rows.with_columns(unlinked_fee_amount=_ZERO), of_fees.rows]
+    totals = Totals(concat_keys(parts, keys.base), tuple(names))
+    if rates and totals.total("unrated_hours"):
+        unrated = counted.filter(_is_linked() & at_rates(rates).is_nan() & (C("hours") != 0))
         so = "`standard_amount` and `fixed_fee_realization` are missing in their rows"
-        note_missing_rates(grouping.notes, work.filter(C("_unrated") > 0), "standard", so)
-    grouping.notes.add(UNKNOWN_FEE, counts["not_passed"])
+        note_missing_rates(call.notes, unrated, "standard", so)
+    call.notes.add(UNKNOWN_FEE, totals.total("_not_passed"))
+    unknown = {} if rates else {"standard_amount": null_column(nw.Float64)}
+    return keys.finish(totals, ANALYSIS.measure_names, **unknown)
+
+
+def _with_terms(fees: Frame, time: Frame, period: Period) -> Frame:
+    """Add whether each fee is of the period and has time, and its part per hour of this time."""
+    rows = time.filter(~C("fixed_fee_id").is_null()).select("fixed_fee_id", "hours", gross_hours=C("hours").abs())
+    fees = join_by_id(fees, sum_by(rows, ["fixed_fee_id"], ("hours", "gross_hours")), "fixed_fee_id")
+    fees = fees.with_columns(C("hours", "gross_hours").fill_null(0.0))
+    has_hours = ~(C("gross_hours") <= 0) & ~is_nearly_cancelled("hours")
+    fees = fees.with_columns(is_linked=has_hours & is_in_period("date", period))
+    return fees.with_columns(per_hour=value_if(C("is_linked"), C("amount") / C("hours")))
+
+
+def _counted(time: Frame, fees: Frame, period: Period) -> Frame:
+    """Return the time of the period's fees, and the time of the period whose fee was not passed, or that has none."""
+    terms = fees.select("fixed_fee_id", "is_linked", "per_hour", fee_date=C("date"))
+    rows = join_by_id(time, terms, "fixed_fee_id")
+    rows = rows.filter(_is_linked() | (C("is_linked").is_null() & is_in_period("date", period)))
+    return rows.with_columns(counted_date=nw.when(_is_linked()).then(C("fee_date")).otherwise(C("date")))
+
+
+def _is_linked() -> nw.Expr:
+    return C("is_linked").fill_null(False)
+
+
+def _sums(rates: Rates) -> list[Sum]:
+    linked, unlinked, standard = _is_linked(), C("is_linked").is_null(), at_rates(rates)
+    return [
+        Sum("fee_amount", C("hours") * C("per_hour"), linked),
+        Sum("linked_hours", "hours", linked),
+        Sum("standard_amount", standard, linked & (C("hours") != 0)),
+        Sum("unrated_hours", "hours", linked & standard.is_nan()),
+        Sum("unlinked_hours", "hours", unlinked),
+        Sum("_not_passed", nw.lit(1.0), unlinked & ~C("fixed_fee_id").is_null()),
+    ]
 
 
 ANALYSIS = Analysis(
     name="fixed_fee_realization",
+    rows_of=_rows,
     question="Are fixed fees as high as the hours under them at standard rates?",
     summary=(
         "It compares fixed fees with the value of the hours under them at the firm's standard rates. The effective "
