@@ -33,7 +33,6 @@ from .analysis.lockup import lockup as lockup
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
-from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
 from .analysis.results.fact import fact as fact
 from .analysis.results.figures_side_by_side import figures as figures
@@ -51,6 +50,7 @@ from .analysis.sheets.origination import origination as origination
 from .analysis.sheets.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.sheets.profitability import profitability as profitability
 from .analysis.sheets.realization import realization as realization
+from .analysis.sheets.reconcile import reconcile as reconcile
 from .analysis.sheets.scorecard import scorecard as scorecard
 from .analysis.sheets.stale import stale as stale
 from .analysis.sheets.timekeeping_lag import timekeeping_lag as timekeeping_lag

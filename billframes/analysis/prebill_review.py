@@ -26,9 +26,9 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
-from billframes.analysis.reconcile import reconcile
 from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.analysis.sheets.aging import aging
+from billframes.analysis.sheets.reconcile import reconcile
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

@@ -51,9 +51,8 @@ from billframes.analysis.model.missing_work import (
 from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
 from billframes.analysis.rules.cancelled_work import count_cancelled, note_cancelled
 from billframes.analysis.rules.invoices import HIDDEN_BESIDE_FEES, NO_DUE_DATE_OF_WORK
-from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
+from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.analysis.rules.people import UNKNOWN_TYPE
-from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
 
 C = nw.col
 
@@ -206,10 +205,7 @@ def _sum(rows: Frame, of: BilledWork, by: Sequence[str]) -> Frame:
 
 
 def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
-    taxed = bool(of.grouping.settings.taxes)
-    evident = (C("_invoice_state") == "final") & C("_contingent").is_null()
-    invoices = invoices.with_columns(_evident=evident).with_columns(**above_items(taxed=taxed))
-    of_invoices = count_above_items(taxed=taxed)
+    of_invoices: dict[str, nw.Expr] = {}
     for n, period in enumerate(of.periods):
         counted = count_cancelled(of.counts(period))
         if of.basis == "invoice_date":
@@ -223,7 +219,6 @@ def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         note_unknown_invoices(frames, counts.get("on_unknown", 0.0))
         note_cancelled(notes, counts, of.grouping.base)
-    note_same_share(notes, found, invoices, taxed=taxed, whole=is_whole(frames.natives))
     if not of.typed:
         so = "the fees of their invoices are allocated by hours, and the value of the time is missing"
         notes.add(HIDDEN_RATES, found["hidden"], which="", consequence=so)

@@ -154,12 +154,17 @@ def note_typed_fees(call: Call, totals: Totals, types: Collection[str] | None) -
 
 def note_spread_fees(call: Call, keys: Keys, totals: Totals) -> None:
     """Note items that were not passed, entries on invoices that were not, and invoices of cancelled work."""
-    absent = [f"`{name}`" for name in ("expenses", "fixed_fees") if name not in call]
-    arguments = join_names([f"{each}=" for each in absent])
-    call.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
+    note_absent_items(call)
     note_unknown_invoices(call, totals.left_out, "left out")
     counts = {"cancelled": totals.total("_cancelled"), "cancelled_fees": totals.total("_cancelled_fees")}
     note_cancelled(call.notes, counts, keys.base)
+
+
+def note_absent_items(call: Call) -> None:
+    """Note items that were not passed; an empty frame of items gives no note."""
+    absent = [f"`{name}`" for name in ("expenses", "fixed_fees") if name not in call]
+    arguments = join_names([f"{each}=" for each in absent])
+    call.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
 
 
 def note_unknown_invoices(call: Call, count: float, consequence: str) -> None:

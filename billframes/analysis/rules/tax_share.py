@@ -32,9 +32,9 @@ _STEP, _STEPS_APART = 0.0005, 4
 _LEAST, _MOST, _TWO_CENTS = 0.002, 0.5, 0.02
 # The items that can be taxed, and the value of `on` in the settings.
 _TAXED = {
-    ("_worth", "_fixed_fees", "_expenses"): '["time", "fixed_fees", "expenses"]',
-    ("_worth", "_fixed_fees"): '["time", "fixed_fees"]',
-    ("_worth",): '["time"]',
+    ("value", "fixed_fees", "expenses"): '["time", "fixed_fees", "expenses"]',
+    ("value", "fixed_fees"): '["time", "fixed_fees"]',
+    ("value",): '["time"]',
 }
 
 
@@ -62,9 +62,9 @@ _NET_INVOICES = Rule(
     book="If these amounts are without tax, leave `taxes` out of the settings.",
     unit="invoices",
 )
-_KINDS = {"time": "_worth", "fixed_fees": "_fixed_fees", "expenses": "_expenses"}
+_KINDS = {"time": "value", "fixed_fees": "fixed_fees", "expenses": "expenses"}
 _ALL = tuple(_KINDS.values())
-_SUMS = ("_billed", "_taxed")
+_SUMS = ("billed", "taxed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,43 +78,42 @@ class _Share:
 
 def above_items(*, taxed: bool) -> dict[str, nw.Expr]:
     """
-    Return the conditions for invoices with known items, `_itemized`, for those above them, and for those equal to them.
+    Return the conditions for invoices with known items, `is_itemized`, for those above them, and for those equal.
 
-    `_exact` are those equal to the cent, and `_due` is the tax on items by the settings, if it is at least a percent.
-    Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden`, the rates of tax, and `_evident`, whether
-    they count at all. Without taxes in the settings, neither is needed.
+    `is_exact` are those equal to the cent, and `due_tax` is the tax on items by the settings, if it is at least a
+    percent. Invoices are those of the fact, with `is_evident`, whether they count at all.
     """
-    items = C("_worth") + C("_expenses") + C("_fixed_fees")
-    due = sum((C(name) * C(f"_tax_on_{kind}") for kind, name in _KINDS.items()), nw.lit(0.0))
-    itemized = C("_evident") & (C("_hidden") == 0) & (items > RESIDUE) & (C("_total") > RESIDUE)
+    items = C("value") + C("expenses") + C("fixed_fees")
+    due = sum((C(name) * C(f"tax_on_{kind}") for kind, name in _KINDS.items()), nw.lit(0.0))
+    itemized = C("is_evident") & (C("hidden") == 0) & (items > RESIDUE) & (C("amount") > RESIDUE)
     of_all = {
-        "_itemized": itemized.fill_null(False),
-        "_above": (itemized & (C("_total") > items * (1 + _LEAST))).fill_null(False),
-        "_equal": (itemized & ((C("_total") - items).abs() <= items * _LEAST)).fill_null(False),
+        "is_itemized": itemized.fill_null(False),
+        "is_above": (itemized & (C("amount") > items * (1 + _LEAST))).fill_null(False),
+        "is_equal": (itemized & ((C("amount") - items).abs() <= items * _LEAST)).fill_null(False),
     }
     if not taxed:
         return of_all
     return of_all | {
-        "_exact": (itemized & ((C("_total") - items).abs() <= _TWO_CENTS)).fill_null(False),
-        "_due": value_if((itemized & (due > items * _TAX)).fill_null(False), due),
+        "is_exact": (itemized & ((C("amount") - items).abs() <= _TWO_CENTS)).fill_null(False),
+        "due_tax": value_if((itemized & (due > items * _TAX)).fill_null(False), due),
     }
 
 
 def count_above_items(*, taxed: bool) -> dict[str, nw.Expr]:
     """Count the invoices of `above_items`."""
-    counts = {name: count_if(C(f"_{name}")) for name in ("itemized", "above", "equal")}
+    counts = {name: count_if(C(f"is_{name}")) for name in ("itemized", "above", "equal")}
     if not taxed:
         return counts
     return counts | {
-        "taxed": count_if(C("_due") > 0),
-        "net": count_if((C("_due") > 0) & C("_exact")),
-        "net_tax": value_if(C("_exact"), "_due").sum(),
+        "taxed": count_if(C("due_tax") > 0),
+        "net": count_if((C("due_tax") > 0) & C("is_exact")),
+        "net_tax": value_if(C("is_exact"), "due_tax").sum(),
     }
 
 
-def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
+def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> None:
     """
-    Note that most invoices are above their items by one and the same share; return whether they are.
+    Note that most invoices are above their items by one and the same share.
 
     With taxes in the settings, note instead that many of the invoices that have them are just the sum of their items.
     `counts` are from `count_above_items`, and the invoices have the columns of `above_items`. `whole` tells whether all
@@ -124,14 +123,13 @@ def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, 
     if net * 2 > of >= _SEVERAL or (net >= _MANY and net * _QUARTER >= of):
         notes.add(_NET_INVOICES, net, "invoices", taxed=int(of), amount_of_tax=counts["net_tax"])
     several = counts["above"] >= _SEVERAL and counts["above"] * _QUARTER >= counts["itemized"]
-    found = _same_share(invoices.filter(C("_itemized"))) if several and not taxed else None
+    found = _same_share(invoices.filter(C("is_itemized"))) if several and not taxed else None
     if found is None or not _is_common(found, counts):
-        return False
+        return
     state = f'taxes=[{{"name": …, "rate": {round(found.rate / 100, 4):g}, "on": {found.on}}}]'
     cause = _CAUSES if whole else f"{_CAUSES}, or work on them may be missing"
     about = {"itemized": int(counts["itemized"]), "rate": found.rate, "cause": cause, "state": state}
     notes.add(_SAME_SHARE, found.invoices, "invoices", **about)
-    return True
 
 
 def _is_common(found: _Share, counts: Mapping[str, float]) -> bool:
@@ -146,15 +144,13 @@ def _same_share(invoices: Frame) -> _Share | None:
     found = []
     for columns, on in _TAXED.items():
         taxed = sum((C(name) for name in columns[1:]), C(columns[0]))
-        billed = sum((C(name) * -1.0 for name in _ALL if name not in columns), C("_total"))
-        rows = invoices.select(_taxed=taxed, _billed=billed).filter(C("_taxed") > RESIDUE)
-        share = C("_billed") / C("_taxed") - 1.0
-        rows = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0)).filter(
-            share > _LEAST, share < _MOST
-        )
-        steps = {round(row["_step"]): row for row in to_dicts(sum_by(rows, ["_step"], ["_count", "_taxed", "_billed"]))}
+        billed = sum((C(name) * -1.0 for name in _ALL if name not in columns), C("amount"))
+        rows = invoices.select(taxed=taxed, billed=billed).filter(C("taxed") > RESIDUE)
+        share = C("billed") / C("taxed") - 1.0
+        rows = rows.with_columns(step=(share / _STEP).round(0), count=nw.lit(1.0)).filter(share > _LEAST, share < _MOST)
+        steps = {round(row["step"]): row for row in to_dicts(sum_by(rows, ["step"], ["count", "taxed", "billed"]))}
         for step in steps:
             near = [steps[each] for each in range(step - _STEPS_APART, step + _STEPS_APART + 1) if each in steps]
-            count, sums = sum(row["_count"] for row in near), [sum(row[name] for row in near) for name in _SUMS]
+            count, sums = sum(row["count"] for row in near), [sum(row[name] for row in near) for name in _SUMS]
             found.append((count, -len(near), _Share(int(count), (sums[0] / sums[1] - 1.0) * 100, on)))
     return max(found, key=lambda each: each[:2], default=(0.0, 0, None))[2]

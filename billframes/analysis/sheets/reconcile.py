@@ -12,22 +12,19 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.people import without_people
-from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.data.call import FIRM_FRAMES, Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import ITEMS, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
-from billframes.analysis.frames.engine import collect_counts, join_by_id
+from billframes.analysis.facts.invoices import invoices as invoices_fact, value_of_entry
+from billframes.analysis.frames.engine import collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.allocation import billable_time
-from billframes.analysis.model.arguments import note_unknown_ids
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
-from billframes.analysis.model.missing_work import note_absent_items
-from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
@@ -37,22 +34,15 @@ from billframes.periods import DateLike, Period
 
 C = nw.col
 
-# The result column of each kind of item.
-_ITEM_AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
-# The names of these sums in `allocation`.
-_AS_ALLOCATED = {
-    "_total": "amount",
-    "_worth": "time_amount",
-    "_expenses": "expense_amount",
-    "_fixed_fees": "fixed_fee_amount",
-}
-# The sums that decide who bears the difference, as in `allocation`.
-_SUMS = (*_ITEM_AMOUNTS.values(), "_hidden", "_gross_worth", "_gross_hours")
+_ITEM_AMOUNTS = ("time_amount", "expense_amount", "fixed_fee_amount")
 _OF_INVOICES = ("amount", "unexplained_amount", "balance")
-_RESULT = (
+_AMOUNTS = (*_ITEM_AMOUNTS, "items_amount", "tax_amount", *_OF_INVOICES)
+_SHOWN = ("invoice_number", "client_id", "client_name")
+_SUMS = (
     Sum("invoices", nw.lit(1.0)),
-    Sum("time_amount", "time_amount", hides="_hidden"),
-    *(Sum(name, name) for name in ("expense_amount", "fixed_fee_amount", "tax_amount", "amount", "balance")),
+    Sum("time_amount", nw.when(C("hidden") == 0).then(C("value")).otherwise(nw.lit(float("nan")))),
+    *(Sum(name, of) for name, of in (("expense_amount", "expenses"), ("fixed_fee_amount", "fixed_fees"))),
+    *(Sum(name, of) for name, of in (("tax_amount", "tax"), ("amount", "amount"), ("balance", "balance"))),
 )
 # A millionth of the currency: adding the floats of thousands of invoices leaves such differences.
 _RESIDUE = 1e-6
@@ -128,35 +118,44 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    frames = Frames.of("reconcile", locals())
-    period = frames.period(start, end, settings)
-    settings = without_people(settings)
-    grouping = None if by == "invoice" else _grouping(by, frames, settings)
-    need_work_on_invoices(frames, period)
-    if grouping is None:
-        note_unknown_ids(settings, frames)
-    keys = () if grouping is None else grouping.row_columns
-    selected, optional = _invoices(frames, keys, columns_for_taxes(settings))
-    rows = nw.concat([_items_on_invoices(frames, kind) for kind in _ITEM_AMOUNTS if kind in frames])
-    matters = rows.group_by("invoice_id", "matter_id").agg(C(*_SUMS, "_rows").sum())
-    matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
-    totals = matters.group_by("invoice_id").agg(C(*_SUMS, "_rows", "matter_count").sum())
-    note_absent_items(frames)
-    _note(totals, selected, period, settings, frames)
-    counted = in_period(selected, "invoice_date", period).join(totals, on="invoice_id", how="left")
-    rows = _with_tax(counted.with_columns(C(*_SUMS, "matter_count").fill_null(0.0)), settings)
-    tax = ("tax_amount",) if settings.taxes else ()
-    amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
-    if grouping is None:
-        result = _by_invoice(rows, optional, amounts)
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        clients=clients,
+    )
+    return run(ANALYSIS, data, by=by, start=start, end=end)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
+    call.leave_out_people()
+    period, settings = call.period(start, end), call.settings
+    keys = None if by == "invoice" else _keys(call, by)
+    need_work_on_invoices(call, period)
+    call.require("invoices", "invoice_id", "invoice_date", "invoice_state", "amount", "balance")
+    there = call.columns("invoices")
+    shown = [name for name in _SHOWN if source_of(name, there) in there]
+    own = keys.own if keys else [name for name in shown if name != "client_id"]
+    invoices = call.fact(invoices_fact, own, among=FIRM_FRAMES - {"matters"})
+    invoices = invoices.with_columns(C("invoice_id").cast(nw.String))
+    items = _items(call)
+    note_absent_items(call)
+    _note(call, items, invoices, period)
+    tax = C("tax") if settings.taxes else nw.lit(0.0)
+    rows = in_period(invoices, "invoice_date", period).with_columns(tax=tax)
+    amounts = tuple(name for name in _AMOUNTS if name != "tax_amount" or settings.taxes)
+    if keys is None:
+        result = _by_invoice(join_by_id(rows, items, "invoice_id"), shown, amounts)
     else:
-        result = add_up(grouping.with_periods(rows, "invoice_date"), _RESULT, grouping, ("invoices", *amounts))
-    return frames.to_native(_without_residue(result), time_entries, period, settings)
+        result = keys.finish(keys.sum(rows, _SUMS, date="invoice_date"), ("invoices", *amounts))
+    return _without_residue(result)
 
 
-def _grouping(by: By, frames: Frames, settings: FirmSettings) -> Grouping:
+def _keys(call: Call, by: By) -> Keys:
     """Find the keys of whole invoices; raise if a key of matters or people would divide an invoice."""
-    whole = [name for name in column_names(frames["invoices"]) if not name.startswith(("matter_", "user_"))]
+    whole = [name for name in call.columns("invoices") if not name.startswith(("matter_", "user_"))]
     of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
     of_work -= {"client", *PEOPLE_AND_MATTERS["client"]}
     for name in names_in(by):
@@ -165,47 +164,22 @@ def _grouping(by: By, frames: Frames, settings: FirmSettings) -> Grouping:
                 f"by={name!r} would divide invoices, and reconcile shows whole invoices. It takes 'invoice', 'client', "
                 "'month', 'quarter', 'year' or another column of the invoices; write_downs(by=…) divides invoices."
             )
-    return Grouping.of(by, frames.only("clients"), settings, whole)
+    return Keys.of(call, by, (), columns=whole)
 
 
-def _invoices(frames: Frames, keys: Sequence[str], needed: Sequence[str]) -> tuple[Frame, list[str]]:
-    columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
-    optional = ("invoice_number", "client_id", "client_name", *keys)
-    selected = frames.select("invoices", (*columns, *needed), optional)
-    return selected, [name for name in column_names(selected) if name not in columns]
-
-
-def _items_on_invoices(frames: Frames, kind: str) -> Frame:
-    if kind == "time_entries":
+def _items(call: Call) -> Frame:
+    """Count the items, their matters, and the hidden values on each invoice, also of those that were not passed."""
+    parts = []
+    for name in (name for name in ITEMS if name in call):
+        is_time = name == "time_entries"
+        rows = call.select(name, ("invoice_id", "matter_id", "amount", *(("billing_type", "hours") if is_time else ())))
         # The matters of non-billable time on an invoice are counted, too.
-        every = frames.select(kind, ("invoice_id", "matter_id")).with_columns(
-            worth=nw.lit(0.0), hours=nw.lit(0.0), _rows=nw.lit(1.0)
-        )
-        worth = billable_time(frames, ("matter_id",)).with_columns(_rows=nw.lit(0.0))
-        columns = ("invoice_id", "matter_id", "worth", "hours", "_rows")
-        rows = nw.concat([every.select(*columns), worth.select(*columns)]).with_columns(_amount=C("worth"))
-    else:
-        rows = frames.select(kind, ("invoice_id", "matter_id", "amount")).with_columns(
-            _amount=C("amount"), hours=nw.lit(0.0), _rows=nw.lit(1.0)
-        )
-    amounts = dict.fromkeys(_ITEM_AMOUNTS.values(), nw.lit(0.0)) | {_ITEM_AMOUNTS[kind]: C("_amount").fill_null(0.0)}
-    is_time = kind == "time_entries"
-    hidden = as_float(C("_amount").is_null()) if is_time else nw.lit(0.0)
-    gross = {"_gross_worth": amounts["time_amount"].abs() if is_time else nw.lit(0.0), "_gross_hours": C("hours").abs()}
-    on_invoices = rows.filter(~C("invoice_id").is_null())
-    return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden, **gross)
-
-
-def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
-    if not settings.taxes:
-        return rows.with_columns(tax_amount=nw.lit(0.0))
-    return with_net_fees(_as_allocated(rows, settings), settings).with_columns(tax_amount=C("_tax"))
-
-
-def _as_allocated(rows: Frame, settings: FirmSettings) -> Frame:
-    """Add the columns that `allocation` gives invoices."""
-    rows = rows.with_columns(**{new: C(old) for new, old in _AS_ALLOCATED.items()}, _invoice_date=C("invoice_date"))
-    return with_tax_rates(rows, settings)
+        hidden = as_float((C("billing_type") == "billable") & value_of_entry().is_null()) if is_time else nw.lit(0.0)
+        rows = rows.filter(~C("invoice_id").is_null())
+        parts.append(rows.select("invoice_id", "matter_id", rows=nw.lit(1.0), hidden_rows=hidden.fill_null(0.0)))
+    matters = sum_by(nw.concat(parts), ["invoice_id", "matter_id"], ["rows", "hidden_rows"])
+    matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
+    return sum_by(matters, ["invoice_id"], ["rows", "hidden_rows", "matter_count"])
 
 
 def _without_residue(rows: Frame) -> Frame:
@@ -215,38 +189,41 @@ def _without_residue(rows: Frame) -> Frame:
     return rows.with_columns(unexplained_amount=nw.when(is_zero).then(nw.lit(0.0)).otherwise(difference))
 
 
-def _by_invoice(rows: Frame, optional: Sequence[str], amounts: Sequence[str]) -> Frame:
-    known = nw.when(C("_hidden") == 0).then(C("time_amount"))
-    rows = with_formulas(rows.with_columns(C("matter_count").cast(nw.Int64), time_amount=known), amounts)
-    columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *amounts, "matter_count")
-    return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
+def _by_invoice(rows: Frame, shown: Sequence[str], amounts: Sequence[str]) -> Frame:
+    texts = ("invoice_id", *shown, "invoice_state")
+    rows = rows.with_columns(
+        C(*texts).cast(nw.String),
+        **{each.name: each.value for each in _SUMS},
+        matter_count=C("matter_count").fill_null(0.0).cast(nw.Int64),
+    )
+    rows = with_formulas(rows, amounts).sort("invoice_date", "invoice_id", nulls_last=True)
+    return rows.select("invoice_id", *shown, "invoice_date", "invoice_state", *amounts, "matter_count")
 
 
-def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
-    is_counted, whole, taxed = is_in_period("invoice_date", period), is_whole(frames.natives), bool(settings.taxes)
-    rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
-    not_passed, counted = C("_counted").is_null(), C("_counted") > 0
+def _note(call: Call, items: Frame, invoices: Frame, period: Period) -> None:
+    taxed, is_counted = bool(call.settings.taxes), as_float(is_in_period("invoice_date", period))
+    rows = join_by_id(items, invoices.select("invoice_id", counted=is_counted), "invoice_id")
+    lost = C("counted").is_null()
     sums = {
-        "rows": value_if(not_passed, "_rows"),
-        "invoices": as_float(not_passed),
-        "hidden": value_if(not_passed | counted, "_hidden"),
+        "rows": value_if(lost, "rows").sum(),
+        "invoices": as_float(lost).sum(),
+        "hidden": value_if(lost | (C("counted") > 0), "hidden_rows").sum(),
     }
-    evidence = join_by_id(invoices, totals, "invoice_id").with_columns(_evident=C("invoice_state") == "final")
-    evidence = _as_allocated(evidence, settings).with_columns(**above_items(taxed=taxed))
-    of_rows = {name: column.sum() for name, column in sums.items()}
-    count = collect_counts((rows, of_rows), (evidence, count_above_items(taxed=taxed)))
-    notes, items, ids = frames.notes, int(count["rows"]), int(count["invoices"])
-    words = {"items": f"{items:,} item{'' if items == 1 else 's'}", "consequence": "left out"}
+    evidence = invoices.with_columns(is_evident=C("invoice_state") == "final").with_columns(**above_items(taxed=taxed))
+    count = collect_counts((rows, sums), (evidence, count_above_items(taxed=taxed)))
+    found, ids = int(count["rows"]), int(count["invoices"])
+    words = {"items": f"{found:,} item{'' if found == 1 else 's'}", "consequence": "left out"}
     words["reasons"] = f" ({ids:,} invoice{'' if ids == 1 else 's'} in all)"
-    notes.add(UNKNOWN_INVOICE, items, **words)
+    call.notes.add(UNKNOWN_INVOICE, found, **words)
     so = "the items of their invoices can't be added up"
-    notes.add(HIDDEN_RATES, count["hidden"], which=" on invoices", consequence=so)
-    if not frames.is_inner:
-        note_same_share(notes, count, evidence, taxed=taxed, whole=whole)
+    call.notes.add(HIDDEN_RATES, count["hidden"], which=" on invoices", consequence=so)
+    if not call.is_inner:
+        note_same_share(call.notes, count, evidence, taxed=taxed, whole=is_whole(call.natives))
 
 
 ANALYSIS = Analysis(
     name="reconcile",
+    rows_of=_rows,
     question="Do an invoice's items explain its amount?",
     summary=(
         "It compares the amount of each invoice with the sum of its items. The difference is a discount, a write-up or "
@@ -281,7 +258,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Invoices and their items",
-        columns=(*_ITEM_AMOUNTS.values(), "items_amount", "tax_amount", *_OF_INVOICES, "matter_count", "invoices"),
+        columns=(*_AMOUNTS, "matter_count", "invoices"),
         optional=("tax_amount", "matter_count", "invoices"),
         keys=("invoice_number", "client_name", "invoice_date", "invoice_state"),
         cents=True,
