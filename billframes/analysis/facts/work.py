@@ -221,6 +221,11 @@ def is_of_types(types: Collection[str] | None, left_out: Collection[str]) -> nw.
     return nw.when(declared).then(C("matter_type").cast(nw.String)).otherwise(nw.lit(UNKNOWN)).is_in(sorted(types))
 
 
+def is_untyped() -> nw.Expr:
+    """Return whether a row is on a matter whose type is not known."""
+    return ~C("matter_type").is_in(ENUMS["matter_type"]) & ~C("matter_id").is_null()
+
+
 def is_fee() -> nw.Expr:
     """Return whether a row is of the fees of final invoices: of billable time, of a fixed fee, or of no item."""
     return C("is_final") & (C("is_billable") | (C("kind") == "fees") | (C("kind") == "fixed_fee"))

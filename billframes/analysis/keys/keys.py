@@ -229,7 +229,7 @@ class Keys:
         if apart:
             count = collect_counts((added.filter(C(_LEFT_OUT)), {"rows": C(_ROWS).sum()}))["rows"]
             added = added.filter(~C(_LEFT_OUT)).drop(_LEFT_OUT, _ROWS)
-            added = added if self.base or more else added.select(*[C(name).sum() for name in values])
+            added = added if self.base or more else added.select(*totals[: len(values)], *totals[len(values) + 1 :])
         return Totals(added, tuple(values), tuple(least), tuple(greatest), count)
 
     def finish(self, totals: Totals, columns: Sequence[str], **others: nw.Expr) -> Frame:

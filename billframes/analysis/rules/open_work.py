@@ -8,8 +8,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import first_few, join_names
 from billframes.analysis.data.call import Call
-from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame
-from billframes.analysis.facts.work import UNKNOWN
+from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.facts.work import UNKNOWN, is_untyped
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, to_dicts
 from billframes.analysis.frames.expressions import as_float
 from billframes.analysis.keys.keys import Keys, Sum, Totals
@@ -26,11 +26,10 @@ _ONE = nw.lit(1.0)
 def open_marks() -> list[Sum]:
     """Return the counts that work in progress notes; the rows have the columns that `wip` adds."""
     unknown = C("billing") == "unknown"
-    known = C("matter_type").is_in(ENUMS["matter_type"])
     return [
         *(Sum(f"_unknown_{name}", _ONE, unknown & (C("kind") == kind)) for name, kind in _KINDS.items()),
         Sum("_unpriced", _ONE, C("unpriced")),
-        Sum("_untyped", _ONE, ~known & ~C("matter_id").is_null()),
+        Sum("_untyped", _ONE, is_untyped()),
     ]
 
 
@@ -55,7 +54,7 @@ def note_open_work(
     if (types is None or UNKNOWN not in types) and {"matter_id", "matter_type"} <= call.columns("matters"):
         words = {"one": "item in progress", "several": "items in progress"}
         words["counted"] = "counted, and may be on contingency" if types is None else "not counted"
-        call.notes.add(UNKNOWN_TYPE, totals.total("_untyped"), **words)
+        call.notes.add(UNKNOWN_TYPE, totals.total("_untyped") + totals.left_out, **words)
     if unpriced := totals.total("_unpriced"):
         if has_any_amount(call):
             _note_unpriced(call, select)

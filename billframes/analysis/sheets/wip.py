@@ -19,7 +19,7 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.facts.work import is_of_types, work
+from billframes.analysis.facts.work import UNKNOWN, is_of_types, is_untyped, work
 from billframes.analysis.frames.expressions import midnight, null_column, value_if
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
@@ -160,14 +160,19 @@ def _rows(
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
 
     counted, contingent = is_of_types(types, ("contingency",)), C("matter_type") == "contingency"
+    shown = counted | contingent
+    # If only some types count, work of unknown type is noted.
+    others = None if types is None or UNKNOWN in types else is_untyped() & ~shown
 
-    def select(*own: str) -> Frame:
+    def select(*own: str, which: nw.Expr = shown) -> Frame:
         rows = call.fact(work, (*keys.own, *own), only=("time", "fixed_fee", "expense"))
-        rows = rows.filter(_is_open(day, include_prebill) & (counted | contingent))
+        rows = rows.filter(_is_open(day, include_prebill) & which)
         rows = rows.with_columns(counted=counted, **_of_item(call))
         return rows.with_columns(oldest_date=nw.when(C("counted")).then(C("date")))
 
-    totals = keys.sum(select(), [*_sums(names, day, buckets), *open_marks()], date="date", least=("oldest_date",))
+    rows = select() if others is None else select(which=shown | others)
+    sums = [*_sums(names, day, buckets), *open_marks()]
+    totals = keys.sum(rows, sums, date="date", least=("oldest_date",), left_out=others)
     note_open_work(call, keys, select, totals, types)
     unknown = {} if typed else {"contingent_amount": null_column(nw.Float64)}
     return keys.finish(totals, ANALYSIS.columns_with(names), **unknown)
