@@ -252,6 +252,11 @@ def burned(firm, work=WORK, bills=BILLS, settings=FIRM, **options):
     return firm.rows(budget_burn(**frames, settings=settings, **options))
 
 
+def test_budgets_need_no_users_if_the_settings_name_people_by_email(firm):
+    named = FirmSettings(budgets={"m1": 1000}, cost_rates={"ada@example.com": 100})
+    assert burned(firm, settings=named) == burned(firm, settings=FirmSettings(budgets={"m1": 1000}))
+
+
 def test_a_budget_without_matters_frame_still_has_its_row(firm):
     rows = burned(firm, settings=FirmSettings(budgets={"m2": 3600, "m9": 10}), matters=None)
     assert [(row["matter_name"], row["budget_burn"]) for row in rows] == [("Lease", 0.5), ("m9", 0.0)]

@@ -170,7 +170,7 @@ class Call(Reader):
 
     def __init__(self, data: Data, analysis: str, outer: Call | None = None) -> None:
         super().__init__(data)
-        self.outer = outer
+        self.name, self.outer = analysis, outer
         self.notes: Notes = Notes(subject=analysis) if outer is None else outer.notes
         self.days: dict[str, str] = {}
         data.check()
@@ -194,8 +194,12 @@ class Call(Reader):
 
     @property
     def settings(self) -> FirmSettings:
-        """The firm's settings, in which all users are named by id; what is wrong in them is noted."""
-        found, notes = resolved_settings(self.data)
+        """
+        The firm's settings; what is wrong in them is noted.
+
+        All users are named by id, unless the analysis takes no users.
+        """
+        found, notes = resolved_settings(self.data, people="users" in analyses()[self.name].takes)
         self.notes.merge(notes)
         return found
 
@@ -254,7 +258,7 @@ class Call(Reader):
                 result = analysis.function(**passed, settings=self.settings, **options)
             return as_arrow(cast("Frame", nw.from_native(result)))
         view = self.data.view(frames or analysis.takes, self.data.given_settings)
-        rows = _rows(analysis, Call(view, self.analysis, self), options)
+        rows = _rows(analysis, Call(view, analysis.name, self), options)
         return nan_to_null(rows)
 
     def listed(self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> Frame:

@@ -20,12 +20,16 @@ C = nw.col
 Resolved = tuple[FirmSettings, list[Note]]
 
 
-def resolved_settings(data: Data) -> Resolved:
-    """Return the settings, or the default ones, with all users named by id, and notes of names that are not there."""
+def resolved_settings(data: Data, *, people: bool) -> Resolved:
+    """
+    Return the settings, or the default ones, with all users named by id, and notes of names that are not there.
+
+    Without `people`, users can be named by their e-mail address.
+    """
     given = data.given_settings
     # The settings are part of what is kept, so that no other object gets their id.
-    key = "settings", id(given), "users" in data, "matters" in data
-    return cast("Resolved", data.once(key, lambda: (_resolve(given, data), given))[0])
+    key = "settings", id(given), "users" in data, "matters" in data, people
+    return cast("Resolved", data.once(key, lambda: (_resolve(given, data, people=people), given))[0])
 
 
 def without_people(settings: FirmSettings | None) -> FirmSettings:
@@ -35,10 +39,10 @@ def without_people(settings: FirmSettings | None) -> FirmSettings:
     return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 
-def _resolve(settings: FirmSettings | None, data: Data) -> Resolved:
+def _resolve(settings: FirmSettings | None, data: Data, *, people: bool) -> Resolved:
     if settings is None:
         return FirmSettings(), []
-    if settings.emails:
+    if settings.emails and people:
         if "users" not in data:
             raise ParameterError(
                 f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."

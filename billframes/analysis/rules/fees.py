@@ -33,6 +33,7 @@ C = nw.col
 MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
 _ONE = nw.lit(1.0)
 _A_CENT = 0.005
+_ENTRIES = ("billable time entry", "billable time entries")
 
 
 FEES = (Sum("billed_amount", "fees"), Sum("fixed_fee_amount", "amount"))
@@ -167,9 +168,9 @@ def note_absent_items(call: Call) -> None:
     call.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
 
 
-def note_unknown_invoices(call: Call, count: float, consequence: str) -> None:
+def note_unknown_invoices(call: Call, count: float, consequence: str, kinds: tuple[str, str] = _ENTRIES) -> None:
     """Note entries on invoices that were not passed, or whose state is unknown."""
-    entries = f"{round(count):,} billable time {'entry' if count == 1 else 'entries'}"
+    entries = f"{round(count):,} {kinds[0] if count == 1 else kinds[1]}"
     states = ", or whose state is unknown" if call.unknown_values("invoices", "invoice_state") else ""
     about = {"items": entries, "reasons": states, "consequence": consequence}
     call.notes.add(UNKNOWN_INVOICE, count, **about)
