@@ -2,8 +2,8 @@
 
 The API's invoice has one amount A and no lines, and its items are without tax. Let E and F be the expenses and fixed
 fees on it, and let r(time), r(fixed fees) and r(expenses) each be the sum of the rates of the taxes that the settings
-charge on that kind of item, for the invoice's client and date. Items bear the difference between their value and A, and
-tax is charged on what they are billed at:
+charge on that kind of item, for the invoice's client and date. If A is less than the items are worth with their tax,
+the difference is a discount; if it is more, a write-up. Items bear it, and tax is charged on what they are billed at:
 
     A = time × (1 + r(time)) + fixed fees × (1 + r(fixed fees)) + expenses × (1 + r(expenses))
 
@@ -18,11 +18,13 @@ if the items and their tax differ from A by no more, there is no difference to b
 
 The net fees are spread over the invoice's billable entries in proportion to their value, or to their hours if a value
 is hidden or all are 0. If entries below 0 nearly cancel the others, the proportions would be arbitrary: then the fees
-are spread over no entry, as those of an invoice without time, such as a credit note.
+are spread over no entry, as those of an invoice without time, such as a credit note. Whose they are, `work` says.
 
-A payment settles fees, expenses and tax in proportion, or in the settings' `payment_order`, one after the other: with
+What is not open is settled, by a payment, a credit or a write-off alike; an invoice of 0 has nothing to settle. A part
+payment settles fees, expenses and tax in proportion, or in the settings' `payment_order`, one after the other: with
 the order tax, expenses, fees, the settled fees are A − balance − tax − expenses, but at least 0 and at most the fees.
-Time and fixed fees share them in proportion. An invoice below 0, or with a part below 0, is settled in proportion.
+Time and fixed fees share them in proportion. An invoice below 0, or with a part below 0, is settled in proportion. A
+balance below 0 is an unused credit, which is never overdue.
 
 For example, an invoice of 900 with an expense of 100 bills time worth 1,000 at 800, so each 1.00 of value is billed at
 0.80. If 225 of it are open, a quarter of each part is: of the fees, 600 are settled.
@@ -242,6 +244,7 @@ def _with_open_parts(rows: Frame, of: Reader) -> Frame:
     inside = in_order & ~(C("balance") <= 0) & (C("balance") <= C("amount"))
     part = {each: _settled_part(each, order) for each in ("fees", "expenses", "tax")}
     for kind in KINDS:
+        # What is open of 1.00 of an item, and of the tax on it.
         own = (1.0 - part[_PART_OF[kind]]) + C(f"tax_on_{kind}") * (1.0 - part["tax"])
         open_parts[kind] = nw.when(inside).then(own).otherwise(open_parts[kind])
     settled = nw.when(in_order).then(part["fees"]).otherwise(settled)

@@ -7,9 +7,15 @@ its invoice bills for it (see `invoices`): an entry of 600 on an invoice that bi
 What no item explains of an invoice has rows of its own, so that fees and balances add up to those of the invoices:
 
 - `kind` "fees": the net fees of a final invoice whose fees are spread over no entry. They are the client's, and
-  belong to no matter, even if the invoice names one: a credit note counts for the client.
-- `kind` "balance": the part of a balance that no item has. An invoice without items is on its own matter; otherwise
-  the part belongs to no matter.
+  belong to no matter, even if the invoice names one.
+- `kind` "balance": the part of a balance that no item has. That of an invoice without items is on the invoice's own
+  matter; otherwise the part belongs to no matter.
+
+So the fees of a credit note belong to its client and to no matter, and its open balance to the matter that it names.
+
+The fact leaves out no item: an analysis selects rows by `kind`, `type`, `state` and `matter_type`. An item has the type
+of its matter, also an expense: so work in progress leaves out the expenses on contingency matters with their time, but
+not those on pro bono and internal matters. Fees without a matter are of the type "Unknown", which counts by default.
 
 An unknown number is NaN, such as the value of an entry whose amount is hidden: so a sum is missing exactly if an
 unknown number counts. Never multiply by a mark, because 0 × NaN is NaN.

@@ -1,6 +1,11 @@
 """Aging: open balances of final invoices by the days since they were due.
 
-An invoice due today is current. One day later it is one day past due.
+An invoice due today is current. One day later it is one day past due. A balance below 0 is an unused credit: it is in
+the total, but in no bucket, and it is never overdue.
+
+By client, the rows are invoices with their whole balances. By matter or user, they are the items of `work` with their
+parts of the balances, and the parts that no item has: an invoice without items, such as a credit note, is on its own
+matter.
 """
 
 from __future__ import annotations
@@ -181,7 +186,7 @@ def _sums(limits: Mapping[str, float], days: str) -> list[Sum]:
 
 
 def _of_invoices(call: Call, keys: Keys) -> Frame:
-    """Return one row per invoice with its whole balance."""
+    """Return one row per invoice with its whole balance, in the columns that rows of `work` have."""
     known = C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
     state = nw.when(known).then(C("invoice_state").cast(nw.String)).otherwise(nw.lit("unknown"))
     return call.fact(invoices_fact, keys.own, among=("invoices",)).with_columns(state=state, open=C("balance"))

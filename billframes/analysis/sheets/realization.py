@@ -1,4 +1,9 @@
-"""Realization: the part of the work's value that was billed, and the part of the fees billed that is settled."""
+"""Realization: the part of the work's value that was billed, and the part of the fees billed that is settled.
+
+The rows are the billable time of `work`, and the fees that are spread over no entry. An entry has the fees that its
+invoice bills for it, so a discount of the invoice is shared among its entries (`facts/invoices.py` says how). Rows on
+matters of `LEFT_OUT` are added up beside the others; fixed fees and expenses are not added up at all.
+"""
 
 from __future__ import annotations
 
@@ -164,11 +169,8 @@ def _rows(
 ) -> Frame:
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     check_choice(discounts, "discounts", ("time", "items"))
-    day, types, by_work = (
-        None if as_of is None else read_date(as_of, "as_of"),
-        read_matter_types(matter_types),
-        basis == "work_date",
-    )
+    day = None if as_of is None else read_date(as_of, "as_of")
+    types, by_work = read_matter_types(matter_types), basis == "work_date"
     period = call.period(start, end)
     need_work_on_invoices(call, period, dated=basis)
     keys = Keys.of(call, by)
@@ -201,6 +203,7 @@ def _rows(
 def _sums(call: Call, day: dt.date | None, by_work: bool, payments: object) -> list[Sum]:
     counted, left_out, worked = C("counted"), ~C("counted"), C("worked")
     unknown = C("is_untyped") | (C("state") == "unknown") | (C("state") == "lost")
+    # Fees that are spread over no entry are billed, but no value stands for them.
     sums = [
         Sum("worked_amount", "value", worked),
         Sum("billed_amount", "fees", counted),

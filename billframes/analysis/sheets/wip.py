@@ -1,7 +1,9 @@
 """Work in progress: work that is not yet on a final invoice, by its age.
 
 Billing states are those on a day: an invoice dated after that day was not final then, so its work was on a draft bill.
-Work on contingency matters is beside it, in a column of its own: its fee depends on the outcome, not on its value.
+Time, expenses and fixed fees on contingency matters are beside it, in a column of their own: the fee depends on the
+outcome, not on the value. Those on pro bono and internal matters count. Non-billable time does not, and of fixed-fee
+time only the hours do.
 """
 
 from __future__ import annotations
@@ -185,7 +187,11 @@ def _has_types(call: Call) -> bool:
 
 
 def _is_open(day: dt.date, include_prebill: bool) -> nw.Expr:
-    """Return whether an item was done by a day, can be charged, and was on no final invoice on that day."""
+    """
+    Return whether an item was done by a day, can be charged, and was on no final invoice on that day.
+
+    Without `include_prebill`, it must be on no invoice at all.
+    """
     is_item = (C("kind") == "time") | (C("kind") == "expense") | (C("kind") == "fixed_fee")
     charged = ~(C("type") == "nonBillable").fill_null(False)
     if not include_prebill:
