@@ -22,8 +22,6 @@ from ._version import (
     __version__ as __version__,
 )
 from .analysis.bridge import bridge as bridge
-from .analysis.cash_forecast import cash_forecast as cash_forecast
-from .analysis.cash_forecast_record import cash_forecast_record as cash_forecast_record
 from .analysis.code_check import code_check as code_check
 from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
@@ -38,6 +36,8 @@ from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.billing_lag import billing_lag as billing_lag
 from .analysis.sheets.budget_burn import budget_burn as budget_burn
+from .analysis.sheets.cash_forecast import cash_forecast as cash_forecast
+from .analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
 from billframes.analysis.forecasting.forecasts import (
     Forecast,
     Span,
@@ -29,7 +31,6 @@ from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import read_horizons
 from billframes.analysis.forecasting.preparing import prepare
 from billframes.analysis.forecasting.reading import Given
-from billframes.analysis.frames.frames import Frames
 from tests.forecast.firms import FIRST_DAY, WEEKS, Array, Firm, make_firm
 
 __all__ = ["TRIES", "table"]
@@ -47,9 +48,9 @@ def _history(frames: dict[str, Any]) -> History:
     given = Given(frames["receipts"], None, None, frames["since"], None, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole = Frames.of("cash_forecast", **named)
+        whole = Call(Data(**named), "cash_forecast")
         # The longest horizon, because firms with few invoices are refused short ones; spans are passed later.
-        prepared = prepare(whole, given, frames["as_of"], (13,), 0.8, None, every=10**6)
+        prepared = prepare(whole, given, frames["as_of"], (13,), 0.8, every=10**6)
     return prepared.history
 
 

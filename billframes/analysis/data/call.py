@@ -166,6 +166,8 @@ class Call(Reader):
         The notes of the call, also of the analyses that it asks.
     days : dict
         The days that the result counts.
+    more : dict
+        What else the result remembers, by name.
     """
 
     def __init__(self, data: Data, analysis: str, outer: Call | None = None) -> None:
@@ -173,6 +175,7 @@ class Call(Reader):
         self.name, self.outer = analysis, outer
         self.notes: Notes = Notes(subject=analysis) if outer is None else outer.notes
         self.days: dict[str, str] = {}
+        self.more: dict[str, Any] = {}
         data.check()
         for name in data.natives:
             self.notes.merge(data.table(name).check()[2])
@@ -275,7 +278,8 @@ class Call(Reader):
         """
         result = to_native(nan_to_null(rows), self.data.first, self.days)
         self.notes.finish()
-        result = attach(result, NOTES, self.notes.data())
+        for name, value in {**self.more, NOTES: self.notes.data()}.items():
+            result = attach(result, name, value)
         return attach_names_of(result, self.natives.values())
 
 

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 
 from billframes._format import long_date
 from billframes._names import as_given
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.people import without_people
 from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
 from billframes.analysis.forecasting.history import DAY, History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons, read_horizons
 from billframes.analysis.forecasting.ranges import limits, widening
 from billframes.analysis.forecasting.reading import Given, read_history, read_invoices
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.forecasts import (
     MISSED,
@@ -69,7 +69,7 @@ class Checked:
 class Prepared:
     """The frames of a call, read; `invoices` are all final ones, those of the history first, in its order."""
 
-    frames: Frames
+    frames: Call
     history: History
     invoices: pa.Table
     horizons: list[Horizon]
@@ -120,20 +120,21 @@ def read_level(level: float) -> float:
 
 
 def prepare(
-    frames: Frames,
+    frames: Call,
     given: Given,
     as_of: DateLike,
     horizons: Horizons,
     level: float,
-    settings: FirmSettings | None,
     every: int = 4,
 ) -> Prepared:
     """Read the arguments and the frames of a forecast, refuse those that say too little, and note doubts."""
     day = read_date(as_of, "as_of")
     spans, level = read_horizons(horizons, day), read_level(level)
     need_open_on(frames, ("invoices", "time_entries"), day)
-    note_later_day(frames, day, without_people(settings), dt.timedelta(days=_NIGHTLY))
-    _need_falls_since(frames, day, given.falls, without_people(settings))
+    # The frames have no users to look up the names in the settings.
+    settings = without_people(frames.data.given_settings)
+    note_later_day(frames, day, settings, dt.timedelta(days=_NIGHTLY))
+    _need_falls_since(frames, day, given.falls, settings)
     invoices = read_invoices(frames, day)
     history, listed = read_history(frames, invoices, day, given)
     _need_enough(history)
@@ -148,7 +149,7 @@ def prepare(
     return prepared
 
 
-def _need_falls_since(frames: Frames, day: dt.date, falls: Any, settings: FirmSettings) -> None:
+def _need_falls_since(frames: Call, day: dt.date, falls: Any, settings: FirmSettings) -> None:
     loaded = load_day(frames.natives["invoices"], settings.time_zone)
     if loaded is not None and loaded > day and falls is None:
         raise ParameterError(
@@ -195,7 +196,7 @@ def _of_year(history: History) -> tuple[int, str]:
     return number, f"Only {number} {'invoice' if number == 1 else 'invoices'} became final in {span}"
 
 
-def _check_old_balances(frames: Frames, history: History) -> None:
+def _check_old_balances(frames: Call, history: History) -> None:
     """Refuse or note old invoices that are open: the data may begin with balances of another system."""
     known = history.at(history.last)
     old = (known.age >= _OLD) & (known.age < _OLDEST) & (history.week[known.place] >= history.complete)

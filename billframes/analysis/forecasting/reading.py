@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._names import join_names, type_in_words
+from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.forecasting.curves import Floats, Ints, add_by
 from billframes.analysis.forecasting.history import DAY, WORK_AGES, Drafts, Falls, History, Work
 from billframes.analysis.frames.engine import collect, sum_by, to_arrow
 from billframes.analysis.frames.expressions import as_float, midnight
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.forecasts import GAPS, OVERPAID
@@ -47,11 +47,11 @@ _SOURCES = {
 }
 
 
-def read_invoices(frames: Frames, day: dt.date) -> pa.Table:
+def read_invoices(frames: Call, day: dt.date) -> pa.Table:
     """Return the final invoices dated up to a day, also those of 0 or less."""
-    rows = frames.select("invoices", _INVOICE, ("invoice_number",), lazily=True)
+    rows = frames.select("invoices", _INVOICE, ("invoice_number",))
     rows = rows.filter(C("invoice_state") == "final", C("invoice_date") <= midnight(day))
-    return to_arrow(collect(rows, frames["invoices"]))
+    return to_arrow(collect(rows))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Given:
         return np.array(pc.is_in(ids.cast(pa.string()), pa.array([*(self.not_cash or ())], pa.string())), bool)
 
 
-def read_history(frames: Frames, invoices: pa.Table, day: dt.date, given: Given) -> tuple[History, pa.Table]:
+def read_history(frames: Call, invoices: pa.Table, day: dt.date, given: Given) -> tuple[History, pa.Table]:
     """Return the history up to a day, and all invoices with `client` as a number, those of the history first."""
     since, complete = (
         None if value is None else read_date(value, name)
@@ -202,7 +202,7 @@ def _table(frame: Any, name: str, columns: Sequence[str], optional: Collection[s
 
 
 def _read_falls_of(
-    invoices: pa.Table, falls: pa.Table, dates: Days, weeks: _Weeks, frames: Frames
+    invoices: pa.Table, falls: pa.Table, dates: Days, weeks: _Weeks, frames: Call
 ) -> tuple[Falls, npt.NDArray[np.bool_]]:
     """Return the falls of invoices by week, and the weeks in gaps of the record; note both doubts."""
     place = pc.index_in(falls["invoice_id"], value_set=invoices["invoice_id"])
@@ -257,7 +257,7 @@ def _within_amounts(falls: Falls, amount: Floats, balance: Floats) -> tuple[Fall
 
 
 def _read_work(
-    frames: Frames,
+    frames: Call,
     invoices: pa.Table,
     older: Any,
     week: Ints,
@@ -300,7 +300,7 @@ def _by_client(numbers: Any, worth: Floats, age: Ints, left: npt.NDArray[np.bool
     return add_by(place, worth[recent], clients * WORK_AGES).reshape(clients, WORK_AGES)
 
 
-def _read_items(frames: Frames, day: dt.date) -> pa.Table | None:
+def _read_items(frames: Call, day: dt.date) -> pa.Table | None:
     """Return the items up to a day by day, invoice and client; None without time entries or rates."""
     if "time_entries" not in frames:
         return None
@@ -311,26 +311,26 @@ def _read_items(frames: Frames, day: dt.date) -> pa.Table | None:
     return None if hidden and not priced else rows
 
 
-def _items(frames: Frames, name: str, day: dt.date) -> pa.Table:
+def _items(frames: Call, name: str, day: dt.date) -> pa.Table:
     """Add up the items dated up to a day by day, invoice and client."""
     keys = ["date", "invoice_id", "client_id"]
     kinds = ["billing_type", "hours"] if name == "time_entries" else []
     matter = ["matter_id"] if "matters" in frames else []
-    rows = frames.select(name, [*keys, *matter, "amount", *kinds], lazily=True).filter(C("date") <= midnight(day))
+    rows = frames.select(name, [*keys, *matter, "amount", *kinds]).filter(C("date") <= midnight(day))
     hidden = priced = nw.lit(0.0)
     if kinds:
         rows = rows.filter(C("billing_type") == "billable")
         hidden, priced = as_float(C("amount").is_null() & (C("hours") != 0)), as_float(~C("amount").is_null())
     rows = rows.with_columns(_worth=C("amount").fill_null(0.0), _hidden=hidden, _priced=priced)
     measures = ["_worth", "_hidden", "_priced"]
-    sums = to_arrow(collect(sum_by(rows, [*keys, *matter], measures), frames[name]))
+    sums = to_arrow(collect(sum_by(rows, [*keys, *matter], measures)))
     flag = _contingent(frames, sums["matter_id"]) if matter else pa.array(np.zeros(len(sums)))
     texts = {each: sums[each].cast(pa.string()) for each in keys[1:]}
     numbers = {each: sums[each].cast(pa.float64()) for each in measures}
     return pa.table({"date": sums["date"].cast(pa.date32()), **texts, **numbers, "_contingent": flag})
 
 
-def _contingent(frames: Frames, matters: Any) -> Any:
+def _contingent(frames: Call, matters: Any) -> Any:
     kinds = frames.select("matters", ("matter_id", "matter_type"))
-    rows = to_arrow(collect(kinds.filter(C("matter_type") == "contingency"), frames["matters"]))
+    rows = to_arrow(collect(kinds.filter(C("matter_type") == "contingency")))
     return pc.is_in(matters.cast(pa.string()), value_set=rows["matter_id"].cast(pa.string())).cast(pa.float64())

@@ -7,11 +7,14 @@ a mirror or the payments of the books it has a record.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.forecasting.forecasts import Forecast, forecast
@@ -21,12 +24,9 @@ from billframes.analysis.forecasting.preparing import LEAST_WEEKS, Prepared, pre
 from billframes.analysis.forecasting.ranges import limits
 from billframes.analysis.forecasting.reading import Given
 from billframes.analysis.forecasting.rows import of_clients, of_firm, of_invoices, schema
-from billframes.analysis.frames.engine import eager_from_arrow
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.rules.forecasts import LARGE_INVOICE, WIDE_RANGE
 from billframes.config.firm import FirmSettings
-from billframes.loading.load_info import attach
 from billframes.periods import DateLike
 
 _LARGE, _WIDE = 0.25, 3.0
@@ -125,19 +125,42 @@ def cash_forecast(
               horizon  open_cash_amount  receivable_amount  never_amount
     0  by 26 Dec 2026            3919.0             4000.0          81.0
     """
+    data = Data(
+        settings,
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+    )
+    options: dict[str, Any] = {"receipts": receipts, "payments": payments, "became_final": became_final, "since": since}
+    options |= {"complete_from": complete_from, "not_cash": not_cash, "as_of": as_of, "horizons": horizons}
+    return run(ANALYSIS, data, **options, by=by, level=level)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    receipts: Any,
+    as_of: DateLike,
+    since: DateLike | None,
+    horizons: Horizons,
+    by: str | None,
+    payments: Any,
+    became_final: Any,
+    complete_from: DateLike | None,
+    not_cash: Collection[str] | None,
+    level: float,
+) -> Frame:
     if by is not None:
         check_choice(by, "by", ("client", "invoice"))
-    frames = Frames.of("cash_forecast", locals())
     given = Given(receipts, payments, became_final, since, complete_from, not_cash)
-    prepared = prepare(frames, given, as_of, horizons, level, settings)
+    prepared = prepare(call, given, as_of, horizons, level)
     found = forecast(prepared.history, prepared.history.last, [each.span for each in prepared.horizons])
     rows = {None: of_firm, "client": of_clients, "invoice": of_invoices}[by](prepared, found)
     _note_doubts(prepared, found)
-    table = pa.Table.from_pylist(list(rows), pa.schema(schema(by)))
-    day = prepared.history.day
-    result = frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=day)
-    record = [prepared.record(nth) for nth in range(len(prepared.horizons))]
-    return cast("IntoFrameT", attach(result, "record", record))
+    call.day(prepared.history.day)
+    call.more["record"] = [prepared.record(nth) for nth in range(len(prepared.horizons))]
+    return call.listed(rows, pa.schema(schema(by)))
 
 
 def _note_doubts(prepared: Prepared, found: Forecast) -> None:
@@ -168,6 +191,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
 
 ANALYSIS = Analysis(
     name="cash_forecast",
+    rows_of=_rows,
     as_loaded=True,
     question="How much may come in by Christmas, and from whom?",
     summary=(

@@ -11,6 +11,9 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._format import short_date
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE, SIMPLE_RULE
@@ -18,9 +21,7 @@ from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons
 from billframes.analysis.forecasting.preparing import Checked, prepare
 from billframes.analysis.forecasting.reading import Given
-from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.expressions import midnight
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_whole_number
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -126,6 +127,32 @@ def cash_forecast_record(
     >>> last[["cash_amount", "low_amount", "high_amount", "received_amount"]].astype(int).tolist(), last["outcome"]
     ([7574, 5305, 10144, 8000], 'inside')
     """
+    data = Data(
+        settings,
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+    )
+    options: dict[str, Any] = {"receipts": receipts, "payments": payments, "became_final": became_final, "since": since}
+    options |= {"complete_from": complete_from, "not_cash": not_cash, "as_of": as_of, "horizons": horizons}
+    return run(ANALYSIS, data, **options, every=every, level=level)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    receipts: Any,
+    as_of: DateLike,
+    since: DateLike | None,
+    horizons: Horizons,
+    every: int,
+    payments: Any,
+    became_final: Any,
+    complete_from: DateLike | None,
+    not_cash: Collection[str] | None,
+    level: float,
+) -> Frame:
     every = read_whole_number(every, "every", "weeks")
     if receipts is None and payments is None:
         raise ParameterError(
@@ -134,9 +161,8 @@ def cash_forecast_record(
         )
     if isinstance(horizons, str):
         raise ParameterError(f"horizons={horizons!r}: the record takes whole numbers of weeks, such as (4, 8, 13).")
-    frames = Frames.of("cash_forecast_record", locals())
     given = Given(receipts, payments, became_final, since, complete_from, not_cash)
-    prepared = prepare(frames, given, as_of, horizons, level, settings, every)
+    prepared = prepare(call, given, as_of, horizons, level, every)
     if prepared.history.work is None:
         raise ParameterError(
             "The record needs time entries with rates: without them, only the cash of open invoices can be forecast."
@@ -148,8 +174,8 @@ def cash_forecast_record(
         if not math.isnan(each.received)
     ]
     rows.sort(key=lambda row: (row["as_of"], row["weeks"]))
-    table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=prepared.history.day)
+    call.day(prepared.history.day)
+    return call.listed(rows, pa.schema(_SCHEMA))
 
 
 def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
@@ -172,6 +198,7 @@ def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     name="cash_forecast_record",
+    rows_of=_rows,
     as_loaded=True,
     question="How good were we at saying what would come in?",
     summary=(
