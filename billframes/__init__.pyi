@@ -23,7 +23,6 @@ from ._version import (
 )
 from .analysis.bridge import bridge as bridge
 from .analysis.code_check import code_check as code_check
-from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
 from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.lockup import lockup as lockup
@@ -38,6 +37,7 @@ from .analysis.sheets.billing_lag import billing_lag as billing_lag
 from .analysis.sheets.budget_burn import budget_burn as budget_burn
 from .analysis.sheets.cash_forecast import cash_forecast as cash_forecast
 from .analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
+from .analysis.sheets.collected import collected as collected
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates

@@ -22,6 +22,13 @@ FEE_KINDS = {
 """The kinds of payments in each amount of settled fees."""
 
 
+def payments_table(rows: pd.DataFrame) -> pa.Table:
+    """Return sums of payments as an Arrow table with the types of the analyses."""
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    types = {pa.large_string(): pa.string()}
+    return table.cast(pa.schema([(field.name, types.get(field.type, field.type)) for field in table.schema]))
+
+
 def settled_parts(of: Reader, payments: pd.DataFrame, discounts: str) -> Frame:
     """Return by invoice which part of its fees each kind of payment settled, as ratios."""
     paid = payments[payments["invoice_id"].notna()]
@@ -29,8 +36,7 @@ def settled_parts(of: Reader, payments: pd.DataFrame, discounts: str) -> Frame:
         name: paid["fee_amount"].where(paid["kind"].isin(kinds), 0.0).fillna(0.0) for name, kinds in FEE_KINDS.items()
     }
     by_invoice = pd.DataFrame({"invoice_id": paid["invoice_id"], **sums}).groupby("invoice_id", as_index=False).sum()
-    table = pa.Table.from_pandas(by_invoice, preserve_index=False)
-    table = table.set_column(0, "invoice_id", table["invoice_id"].cast(pa.string()))
+    table = payments_table(by_invoice)
     rows = of.fact(invoices, discounts=discounts).select(C("invoice_id").cast(nw.String), "fees", "amount")
     rows = join_by_id(rows, from_arrow(of["invoices"], table), "invoice_id")
     can_spread = (C("fees").abs() > RESIDUE) & (C("amount").abs() > RESIDUE)

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
 
+import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.facts.invoices import invoices as invoices_fact
+from billframes.analysis.facts.settled_parts import FEE_KINDS, payments_table
+from billframes.analysis.facts.work import work
+from billframes.analysis.frames.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, map_values, value_if
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_absent_items
-from billframes.analysis.model.paid_fees import spread_payments
 from billframes.analysis.model.payment_days import note_payments, payments_in
 from billframes.analysis.payments import check_payments
+from billframes.analysis.rules.fees import note_absent_items
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
+C = nw.col
+
 _CASH = ("collected_amount", "collected_expense_amount", "collected_tax_amount", "unallocated_amount")
 _OTHERS = ("credited_amount", "written_off_amount", "from_trust_amount")
+_SUMS = (*_CASH, *_OTHERS)
+# What items share of each payment: by their fees, and by their expenses.
+_FEES = {name: name for name in FEE_KINDS} | {"from_trust_amount": "trust_fees"}
+_EXPENSES = {"collected_expense_amount": "collected_expense_amount", "from_trust_amount": "trust_expenses"}
 
 
 def collected(
@@ -107,22 +123,127 @@ def collected(
     0       Ada             360.0                     120.0        480.0
     1       Ben             120.0                       0.0        120.0
     """
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    options: dict[str, Any] = {"payments": payments, "by": by, "start": start, "end": end, "basis": basis}
+    return run(ANALYSIS, data, **options, as_of=as_of)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    payments: pd.DataFrame | None,
+    by: By,
+    start: DateLike | None,
+    end: DateLike | None,
+    basis: str,
+    as_of: DateLike | None,
+) -> Frame:
     day = None if as_of is None else read_date(as_of, "as_of")
     check_choice(basis, "basis", ("payment_date", "invoice_date"))
-    frames = Frames.of("collected", locals())
-    period = frames.period(start, end, settings)
-    paid = check_payments(payments)
-    grouping = Grouping.of(by, frames, settings)
-    note_absent_items(frames)
-    note_payments(frames, paid, period, day, settings or FirmSettings())
-    counted = payments_in(paid, period, basis, day)
-    rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))
-    totals = grouping.finish(grouping.add_up(rows, (*_CASH, *_OTHERS)), ANALYSIS.measure_names)
-    return frames.to_native(totals, time_entries, period, settings)
+    period = call.period(start, end)
+    every = check_payments(payments)
+    keys = Keys.of(call, by)
+    keys.require_ids("time_entries", "fixed_fees", "expenses")
+    call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
+    note_absent_items(call)
+    note_payments(call, every, period, day, call.settings)
+    payments = payments_in(every, period, basis, day)
+
+    items = _items(call, keys)
+    paid = _paid(call, payments, items)
+    parts = [
+        _of_items(items, paid.filter(C("can_spread")), "fees_of_item", "fees", _FEES),
+        _of_items(items, paid.filter(C("has_expenses")), "expenses_of_item", "expenses", _EXPENSES),
+        _of_clients(paid),
+    ]
+    base = [name for name in keys.base if not name.startswith("_")]
+    types, rows = items.collect_schema(), []
+    for part in parts:
+        there = part.collect_schema().names()
+        amounts = [C(name) if name in there else nw.lit(0.0).alias(name) for name in _SUMS]
+        rows.append(part.select(*columns_or_null(part, base, types), "payment_date", *amounts))
+    totals = keys.sum(nw.concat(rows), [Sum(name, name) for name in _SUMS], date="payment_date")
+    found = keys.by_key(totals)
+    if "client_name" in keys.columns:
+        named = payments.dropna(subset=["client_id", "client_name"])
+        names = dict(zip(named["client_id"], named["client_name"], strict=True))
+        known = map_values("client_id", names, None, nw.String)
+        found = found.with_columns(client_name=nw.coalesce("client_name", known))
+    return keys.labelled(with_formulas(found, ANALYSIS.measure_names), ANALYSIS.measure_names)
+
+
+def _items(call: Call, keys: Keys) -> Frame:
+    """Add up the fees and expenses of items by their invoice; periods are those of the payments."""
+    of_items = replace(keys, keys=tuple(key for key in keys.keys if not key.time))
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "expense"))
+    is_fee, is_expense = C("is_billable") | (C("kind") == "fixed_fee"), C("kind") == "expense"
+    rows = rows.filter((is_fee | is_expense) & ~C("invoice_id").is_null())
+    sums = [
+        Sum("fees_of_item", C("fees") + C("amount"), is_fee & C("is_final")),
+        Sum("expenses_of_item", "amount", is_expense),
+    ]
+    return of_items.sum(rows, sums, more=("invoice_id",)).rows
+
+
+def _paid(call: Call, payments: pd.DataFrame, items: Frame) -> Frame:
+    """Return the payments by invoice, client and day, with what their invoices are for."""
+    table = payments_table(_sums_of(payments, ["invoice_id", "client_id", "client_name", "payment_date"]))
+    rows = call.fact(invoices_fact).with_columns(
+        C("invoice_id").cast(nw.String),
+        fees=value_if((C("invoice_state") == "final").fill_null(False), "fees"),
+        not_spread=value_if(~C("is_spread"), "net"),
+    )
+    rows = collect(rows.select("invoice_id", "fees", "expenses", "not_spread"))
+    return join_by_id(eager_from_arrow(items, table), rows, "invoice_id").with_columns(
+        can_spread=(C("fees").abs() > RESIDUE).fill_null(False),
+        has_expenses=(C("expenses").abs() > RESIDUE).fill_null(False),
+    )
+
+
+def _sums_of(payments: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Add up payments by some columns: the fees of each kind, and the expenses and tax in cash."""
+    cash, trust = payments["kind"] == "cash", payments["from_trust"]
+    sums = {name: payments["fee_amount"].where(payments["kind"].isin(kinds), 0.0) for name, kinds in FEE_KINDS.items()}
+    sums["collected_expense_amount"] = payments["expense_amount"].where(cash, 0.0)
+    sums["collected_tax_amount"] = payments["tax_amount"].where(cash, 0.0)
+    sums["trust_fees"] = payments["fee_amount"].where(cash & trust, 0.0)
+    sums["trust_expenses"] = payments["expense_amount"].where(cash & trust, 0.0)
+    sums["trust_rest"] = (payments["amount"] - payments["fee_amount"].fillna(0.0)).where(cash & trust, 0.0)
+    sums["trust_rest"] = sums["trust_rest"] - sums["trust_expenses"].fillna(0.0)
+    sums["unallocated_amount"] = payments["amount"].where(cash & payments["invoice_id"].isna(), 0.0)
+    rows = payments[by].assign(**{name: each.fillna(0.0).astype(float) for name, each in sums.items()})
+    return rows.groupby(by, dropna=False, observed=True)[list(sums)].sum().reset_index()
+
+
+def _of_items(items: Frame, paid: Frame, of_item: str, whole: str, sums: Mapping[str, str]) -> Frame:
+    """Return the part of each item in the payments of its invoice, in proportion to its fees or expenses."""
+    # An invoice has several payments, and `join_by_id` needs one row per id.
+    rows = items.join(paid.select("invoice_id", "payment_date", whole, *sums.values()), on="invoice_id", how="inner")
+    return rows.with_columns(**{name: C(of_item) / C(whole) * C(source) for name, source in sums.items()})
+
+
+def _of_clients(paid: Frame) -> Frame:
+    """Return what belongs to no item: tax, money on no invoice, and fees and expenses that can't be spread."""
+    part = nw.when(C("can_spread")).then(C("not_spread") / C("fees")).otherwise(nw.lit(1.0))
+    expenses = nw.when(C("has_expenses")).then(nw.lit(0.0)).otherwise(nw.lit(1.0))
+    rest = {name: C(name) * part for name in FEE_KINDS}
+    rest["collected_expense_amount"] = C("collected_expense_amount") * expenses
+    rest["from_trust_amount"] = C("trust_fees") * part + C("trust_expenses") * expenses + C("trust_rest")
+    amounts = [C(name).abs() for name in (*rest, "collected_tax_amount", "unallocated_amount")]
+    return paid.with_columns(**rest).filter(nw.sum_horizontal(*amounts) > 0)
 
 
 ANALYSIS = Analysis(
     name="collected",
+    rows_of=_rows,
     question="What came in, and who earned it?",
     summary=(
         "It adds up the cash that clients paid, by the day of the payment, and spreads the fees in it over the work. "
