@@ -24,7 +24,6 @@ from ._version import (
 from .analysis.bridge import bridge as bridge
 from .analysis.code_check import code_check as code_check
 from .analysis.compare import compare as compare
-from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.lockup import lockup as lockup
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
@@ -39,6 +38,7 @@ from .analysis.sheets.cash_forecast import cash_forecast as cash_forecast
 from .analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
 from .analysis.sheets.collected import collected as collected
 from .analysis.sheets.contribution import contribution as contribution
+from .analysis.sheets.days_to_pay import days_to_pay as days_to_pay
 from .analysis.sheets.duplicates import duplicates as duplicates
 from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.exposure import exposure as exposure

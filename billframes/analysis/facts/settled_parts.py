@@ -25,7 +25,8 @@ FEE_KINDS = {
 def payments_table(rows: pd.DataFrame) -> pa.Table:
     """Return sums of payments as an Arrow table with the types of the analyses."""
     table = pa.Table.from_pandas(rows, preserve_index=False)
-    types = {pa.large_string(): pa.string()}
+    # Ids of no payment are objects, which have no type.
+    types = {pa.large_string(): pa.string(), pa.null(): pa.string()}
     return table.cast(pa.schema([(field.name, types.get(field.type, field.type)) for field in table.schema]))
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.people import without_people
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, Unit, money
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.facts.settled_parts import payments_table
+from billframes.analysis.frames.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.paid_fees import payments_table
 from billframes.analysis.model.payment_days import note_payments, payments_in
-from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -91,24 +93,34 @@ def days_to_pay(
       client_name  days_to_pay  days_past_due  days_to_last_payment
     0        Acme        29.38          -0.62                  40.0
     """
-    day, firm = None if as_of is None else read_date(as_of, "as_of"), without_people(settings)
-    frames = Frames.of("days_to_pay", locals())
-    period = frames.period(start, end, settings)
-    whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
-    grouping = Grouping.of(by, frames.only("clients"), firm, whole)
-    paid = check_payments(payments)
-    note_payments(frames, paid, period, day, firm)
-    cash = payments_in(paid, period, "payment_date", day)
+    data = Data(settings, invoices=invoices, clients=clients)
+    options: dict[str, Any] = {"payments": payments, "by": by, "start": start, "end": end, "as_of": as_of}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    payments: pd.DataFrame | None,
+    by: By,
+    start: DateLike | None,
+    end: DateLike | None,
+    as_of: DateLike | None,
+) -> Frame:
+    day = None if as_of is None else read_date(as_of, "as_of")
+    period = call.period(start, end)
+    own = [name for name in call.columns("invoices") if not name.startswith(("matter_", "user_"))]
+    keys = Keys.of(call, by, (), columns=own)
+    every = check_payments(payments)
+    note_payments(call, every, period, day, call.settings)
+    cash = payments_in(every, period, "payment_date", day)
     cash = cash[(cash["kind"] == "cash") & cash["invoice_id"].notna()]
     table = cash.groupby(["invoice_id", "payment_date"])["amount"].sum().rename("paid_amount").reset_index()
     table["last_date"] = table.groupby("invoice_id")["payment_date"].transform("max")
-    rows = from_arrow(frames["invoices"], payments_table(table))
-    columns = ("invoice_id", "invoice_date", *grouping.row_columns)
-    details = frames.select("invoices", columns, ("due_date",))
-    rows = collect(join_by_id(rows, details, "invoice_id", "inner"), frames["invoices"])
-    rows = grouping.with_periods(rows, "payment_date")
-    result = add_up(rows, _sums(dated="due_date" in rows.columns), grouping, ANALYSIS.measure_names)
-    return frames.to_native(result, invoices, period, settings)
+    columns = ("invoice_id", "invoice_date", *keys.own, *({*keys.base} & {"client_id"}))
+    details = collect(call.select("invoices", columns, ("due_date",)))
+    rows = join_by_id(eager_from_arrow(details, payments_table(table)), details, "invoice_id", "inner")
+    totals = keys.sum(rows, _sums(dated="due_date" in call.columns("invoices")), date="payment_date")
+    return keys.finish(totals, ANALYSIS.measure_names)
 
 
 def _sums(*, dated: bool) -> list[Sum]:
@@ -135,6 +147,7 @@ def _weighed(name: str, title: str, part: str, meaning: str, unit: Unit = "days"
 
 ANALYSIS = Analysis(
     name="days_to_pay",
+    rows_of=_rows,
     question="How long do clients take to pay?",
     summary=(
         "It counts the days from the invoice to each payment, and weighs them by the amount. So a large payment counts "
