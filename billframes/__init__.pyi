@@ -22,7 +22,6 @@ from ._version import (
     __version__ as __version__,
 )
 from .analysis.bridge import bridge as bridge
-from .analysis.code_check import code_check as code_check
 from .analysis.compare import compare as compare
 from .analysis.lockup import lockup as lockup
 from .analysis.payment_gaps import payment_gaps as payment_gaps
@@ -36,6 +35,7 @@ from .analysis.sheets.billing_lag import billing_lag as billing_lag
 from .analysis.sheets.budget_burn import budget_burn as budget_burn
 from .analysis.sheets.cash_forecast import cash_forecast as cash_forecast
 from .analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
+from .analysis.sheets.code_check import code_check as code_check
 from .analysis.sheets.collected import collected as collected
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.days_to_pay import days_to_pay as days_to_pay

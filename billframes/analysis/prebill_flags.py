@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes.analysis.code_check import code_check
 from billframes.analysis.declare.columns import IDS, Frame
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames.frames import Frames
+from billframes.analysis.sheets.code_check import code_check
 from billframes.analysis.sheets.duplicates import duplicates
 from billframes.errors import ParameterError
 

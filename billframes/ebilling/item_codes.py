@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from billframes.analysis.code_check import code_check
+from billframes.analysis.sheets.code_check import code_check
 from billframes.ebilling.findings import Finding
 from billframes.ebilling.lines import Bill, Line
 from billframes.ebilling.profile import LedesProfile

@@ -14,13 +14,14 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import Notes
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import in_period, map_values, null_column
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import require
+from billframes.analysis.frames.native import require, select_columns
 from billframes.analysis.rules.codes import UNCHECKED_ITEMS, UNKNOWN_SETS
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import MissingColumnError
@@ -140,16 +141,28 @@ def code_check(
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing
     """
-    frames = Frames.of("code_check", locals(), ids_only=True)
-    period = frames.period(start, end, None)
-    need_period(frames, _ITEMS, period, ITEM_FILTERS)
-    items = {name: frames[name] for name in _ITEMS if name in frames}
+    data = Data(
+        None,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        codes=codes,
+        code_sets=code_sets,
+    )
+    return run(ANALYSIS, data, start=start, end=end)  # type: ignore[no-any-return]
+
+
+def _rows(call: Call, start: DateLike | None, end: DateLike | None) -> Frame:
+    period = call.period(start, end)
+    need_period(call, _ITEMS, period, ITEM_FILTERS)
+    items = {name: call.whole(name) for name in _ITEMS if name in call}
     for name, frame in items.items():
         _check_columns(frame, name)
-    rules = _rules(frames)
-    _note_unknown_sets(rules, frames)
-    parts = [part for name in items for part in _findings(frames, name, rules, period)]
-    return frames.to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries)
+    rules = _rules(call)
+    _note_unknown_sets(rules, call)
+    parts = [part for name, frame in items.items() for part in _findings(call, name, frame, rules, period)]
+    return nw.concat(parts).sort("date", "item", "item_id", "field")
 
 
 def _check_columns(frame: Frame, name: str) -> None:
@@ -164,25 +177,26 @@ def _check_columns(frame: Frame, name: str) -> None:
     require(frame, name, (id_, "date", "matter_id", *fields))
 
 
-def _rules(frames: Frames) -> _Rules:
+def _rules(call: Call) -> _Rules:
     configured = ("matter_id", "ledes_enabled", *_FLAGS, "ledes_code_set_ids")
-    rows = to_dicts(frames.select("matters", configured))
+    rows = to_dicts(call.select("matters", configured))
     sets: dict[tuple[str, str], dict[str, bool]] = {}
-    for row in to_dicts(frames.select("codes", ("code_type", "code", "code_set_id", "selectable"))):
+    for row in to_dicts(call.select("codes", ("code_type", "code", "code_set_id", "selectable"))):
         sets.setdefault((row["code_type"], row["code"]), {})[row["code_set_id"]] = row["selectable"] is not False
     return _Rules({row["matter_id"]: row for row in rows}, sets)
 
 
-def _findings(frames: Frames, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
+def _findings(call: Call, name: str, frame: Frame, rules: _Rules, period: Period) -> Iterable[Frame]:
     id_, fields = _ITEMS[name]
-    items = in_period(frames.select(name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
+    selected = select_columns(frame, name, (id_, "date", "matter_id", *fields), _SHOWN)[0]
+    items = in_period(selected, "date", period)
     there = column_names(items)
     absent = {each: null_column(nw.String) for each in _SHOWN if each not in there}
     items = items.with_columns(**absent) if absent else items
     for nth, (field, (kind, required)) in enumerate(fields.items()):
         combinations = to_dicts(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))
         if nth == 0:
-            _note_unknown_matters(combinations, rules, name, frames.notes)
+            _note_unknown_matters(combinations, rules, name, call.notes)
         problems = {
             _key(row["matter_id"], row[field]): problem
             for row in combinations
@@ -214,12 +228,10 @@ def _note_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules,
     notes.add(UNCHECKED_ITEMS, count, about=name, kind=name.replace("_", " "))
 
 
-def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
-    code_sets = frames.get("code_sets")
-    if code_sets is None:
+def _note_unknown_sets(rules: _Rules, call: Call) -> None:
+    if "code_sets" not in call:
         return
-    require(code_sets, "code_sets", ("code_set_id",))
-    there = {row["code_set_id"] for row in to_dicts(code_sets.select("code_set_id"))}
+    there = {row["code_set_id"] for row in to_dicts(call.select("code_sets", ("code_set_id",)))}
     unknown = {
         each: matter_id
         for matter_id, matter in rules.matters.items()
@@ -228,11 +240,12 @@ def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
         if each not in there
     }
     words = {"sets": ", ".join(sorted(unknown)), "example": min(unknown.values(), default="")}
-    frames.notes.add(UNKNOWN_SETS, len(unknown), **words)
+    call.notes.add(UNKNOWN_SETS, len(unknown), **words)
 
 
 ANALYSIS = Analysis(
     name="code_check",
+    rows_of=_rows,
     question="Which items on LEDES matters have codes that the client's system would refuse?",
     summary=(
         "It lists time entries, expenses and fixed fees whose LEDES codes a client's billing system would "
