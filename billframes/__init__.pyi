@@ -26,7 +26,6 @@ from .analysis.compare import compare as compare
 from .analysis.lockup import lockup as lockup
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
-from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.results.explain import explain as explain
 from .analysis.results.fact import fact as fact
 from .analysis.results.figures_side_by_side import figures as figures
@@ -48,6 +47,7 @@ from .analysis.sheets.missing_time import missing_time as missing_time
 from .analysis.sheets.new_business import new_business as new_business
 from .analysis.sheets.origination import origination as origination
 from .analysis.sheets.overdue_invoices import overdue_invoices as overdue_invoices
+from .analysis.sheets.prebill_review import prebill_review as prebill_review
 from .analysis.sheets.profitability import profitability as profitability
 from .analysis.sheets.realization import realization as realization
 from .analysis.sheets.reconcile import reconcile as reconcile

@@ -264,6 +264,11 @@ class Call(Reader):
         rows = _rows(analysis, Call(view, analysis.name, self), options)
         return nan_to_null(rows)
 
+    def ask_of(self, rows: Mapping[str, Frame], name: str, *frames: str, **options: Any) -> Frame:
+        """Return the result of another analysis of `rows`, such as a part of the entries, and of these frames."""
+        view = self.data.view(frames, self.data.given_settings).with_rows(**rows)
+        return nan_to_null(_rows(analyses()[name], Call(view, self.analysis, self), options))
+
     def listed(self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> Frame:
         """Return the rows of a list, whose missing columns become null."""
         table = pa.Table.from_pylist(list(rows), schema)

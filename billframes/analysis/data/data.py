@@ -148,6 +148,14 @@ class Data:
         view.natives = {name: each for name, each in self.natives.items() if name in names}
         return view
 
+    def with_rows(self, **rows: Frame) -> Data:
+        """Return these frames and others, such as a part of the rows of one; what was found in these is kept."""
+        data = Data(self._settings)
+        data._kept.tables = {name: self.table(name) for name in self.natives}
+        data._kept.tables |= {name: Table(name, each.to_native(), each) for name, each in rows.items()}
+        data.natives = {name: each.native for name, each in data._kept.tables.items()}
+        return data
+
     def check(self) -> None:
         """Check the frames that were not checked yet; those of lazy engines in one query."""
         with self._kept.lock.own:

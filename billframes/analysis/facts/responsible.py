@@ -12,11 +12,10 @@ from billframes._names import closest
 from billframes.analysis.data.call import Reader
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.frames.engine import ids_frame, join_by_id, to_dicts
-from billframes.analysis.frames.frames import Frames
 from billframes.errors import ParameterError
 
 
-def responsible_of_matters(of: Reader | Frames) -> dict[str, dict[str, Any]]:
+def responsible_of_matters(of: Reader) -> dict[str, dict[str, Any]]:
     """Return `responsible_id` and `responsible_name`, by the matter's id."""
     rows = to_dicts(of.select("matters", ("matter_id", "responsible_id", "responsible_name")))
     return {row.pop("matter_id"): row for row in rows}
@@ -38,7 +37,7 @@ def find_responsible(name: str, people: Mapping[str, Mapping[str, Any]]) -> str:
     return found.pop()
 
 
-def responsible_of_invoices(invoices: Mapping[str, str | None], of: Reader | Frames) -> dict[str, dict[str, Any]]:
+def responsible_of_invoices(invoices: Mapping[str, str | None], of: Reader) -> dict[str, dict[str, Any]]:
     """
     Return `responsible_id` and `responsible_name` of invoices, by id: those of the matters that they bill.
 
@@ -62,7 +61,7 @@ def responsible_of_invoices(invoices: Mapping[str, str | None], of: Reader | Fra
     }
 
 
-def _matters_of(invoices: Mapping[str, str | None], of: Reader | Frames) -> Iterable[tuple[str, Any]]:
+def _matters_of(invoices: Mapping[str, str | None], of: Reader) -> Iterable[tuple[str, Any]]:
     yield from invoices.items()
     for name in ITEMS:
         if name in of:

@@ -111,10 +111,6 @@ class Frames(dict[str, Frame]):
         """Return some of the frames, to call another analysis with these only."""
         return self._with({name: self[name] for name in names if name in self}, self.passed(*names))
 
-    def with_rows(self, **rows: Frame) -> Frames:
-        """Return these frames and others, to call another analysis with rows of the present one."""
-        return self._with({**self, **rows}, {**self.natives, **{name: each.to_native() for name, each in rows.items()}})
-
     def _with(self, checked: Mapping[str, Frame], natives: Mapping[str, Any]) -> Frames:
         return Frames(checked, natives, self.findings, self.notes, is_inner=self.is_inner)
 

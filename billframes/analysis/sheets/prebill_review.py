@@ -16,19 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.people import without_people
-from billframes.analysis.declare.columns import ITEMS, column_names
+from billframes.analysis.data.call import Call, run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date
-from billframes.analysis.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
 from billframes.analysis.rules.codes import UNCHECKED_CODES
-from billframes.analysis.sheets.aging import aging
-from billframes.analysis.sheets.reconcile import reconcile
+from billframes.analysis.sheets.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
@@ -132,38 +130,61 @@ def prebill_review(
     0        Call        200.0  possible duplicate              -100.0
     1       call.        200.0  possible duplicate              -100.0
     """
-    frames = Frames.of("prebill_review", locals())
+    data = Data(
+        settings,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        codes=codes,
+        code_sets=code_sets,
+    )
+    options: dict[str, Any] = {"invoice": invoice, "responsible": responsible, "as_of": as_of}
+    options |= {"hours_per_day": hours_per_day, "guidelines": guidelines}
+    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
+
+
+def _rows(
+    call: Call,
+    invoice: str | Collection[str] | None,
+    responsible: str | None,
+    as_of: DateLike | None,
+    hours_per_day: float,
+    guidelines: pd.DataFrame | None,
+) -> Frame:
     day = None if as_of is None else read_date(as_of, "as_of")
-    settings = without_people(settings)
-    prebills = _prebills(frames, invoice)
-    items = pa.concat_tables([items_on(prebills, frames, name, settings.time_zone) for name in ITEMS if name in frames])
-    if responsible is not None and "matters" not in frames:
+    call.leave_out_people()
+    prebills = _prebills(call, invoice)
+    zone = call.settings.time_zone
+    items = pa.concat_tables([items_on(prebills, call, name, zone) for name in ITEMS if name in call])
+    if responsible is not None and "matters" not in call:
         raise ParameterError(f"responsible={responsible!r} needs matters= (the loader matters()).")
-    people = responsible_of_matters(frames) if "matters" in frames else {}
+    people = responsible_of_matters(call) if "matters" in call else {}
     prebills = _prebills_of(prebills, items, people, responsible)
-    _add_figures(prebills, frames, day, settings)
+    _add_figures(prebills, call, day)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
-    reviewed = ReviewedItems(items, frames)
+    reviewed = ReviewedItems(items, call)
     wrong = {}
-    if codes is not None and "matters" not in frames:
-        frames.notes.add(UNCHECKED_CODES, len(items))
-    elif codes is not None:
+    if "codes" in call and "matters" not in call:
+        call.notes.add(UNCHECKED_CODES, len(items))
+    elif "codes" in call:
         wrong = reviewed.wrong_codes()
     of_clients = GuidelineFlags(guidelines)
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong, of_clients)
     items = items.append_column("findings", flags).append_column("at_risk", of_clients.at_risk(items["item_id"]))
     table = _in_order(items, prebills, people)
     table = table if guidelines is not None else table.drop_columns("at_risk")
-    return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
+    return eager_from_arrow(call["time_entries"], table)
 
 
 _Rows = list[dict[str, Any]]
 
 
-def _prebills(frames: Frames, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
+def _prebills(call: Call, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
     columns = ("invoice_id", "invoice_date", "invoice_state", "client_id", "client_name", "amount")
-    selected = frames.select("invoices", columns, ("invoice_number", "matter_id"))
+    selected = call.select("invoices", columns, ("invoice_number", "matter_id"))
     if requested is None:
         rows = to_dicts(selected.filter(C("invoice_state").is_in(PREBILL)))
     else:
@@ -229,15 +250,13 @@ def _prebills_of(
     return {id_: row for id_, row in prebills.items() if id_ in invoices or row["_matter"] in matters}
 
 
-def _add_figures(
-    prebills: dict[str, dict[str, Any]], frames: Frames, day: dt.date | None, settings: FirmSettings
-) -> None:
-    figures = frames.call(reconcile, settings=settings).select("invoice_id", *_INVOICE_SUMS)
+def _add_figures(prebills: dict[str, dict[str, Any]], call: Call, day: dt.date | None) -> None:
+    figures = call.ask("reconcile").select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:
-        aged = frames.only("invoices").call(aging, as_of=day, by="client", settings=settings)
+        aged = call.ask("aging", "invoices", as_of=day, by="client")
         overdue = {row["client_id"]: row["overdue"] for row in to_dicts(aged)}
     for row in prebills.values():
         default = None if day is None or row["client_id"] is None else 0.0
@@ -246,6 +265,7 @@ def _add_figures(
 
 ANALYSIS = Analysis(
     name="prebill_review",
+    rows_of=_rows,
     question="What should be changed on an invoice before it is sent?",
     summary=(
         "It lists the items of draft, review and approved invoices with their narratives. It flags items that should "

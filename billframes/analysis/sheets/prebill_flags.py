@@ -11,11 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import IDS, Frame
-from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.sheets.code_check import code_check
-from billframes.analysis.sheets.duplicates import duplicates
+from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow, to_dicts
 from billframes.errors import ParameterError
 
 _TEXT = pa.string()
@@ -34,11 +32,11 @@ _LATE = 7
 _WORD = r"[\p{L}\p{N}]"
 
 
-def items_on(prebills: Mapping[str, Any], frames: Frames, name: str, zone: str) -> pa.Table:
+def items_on(prebills: Mapping[str, Any], call: Call, name: str, zone: str) -> pa.Table:
     """List the items of one frame that are on the draft bills."""
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
-    rows = frames.select(name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
+    rows = call.select(name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
     found = to_arrow(join_by_id(rows, ids_frame(rows, "invoice_id", prebills), "invoice_id", "inner"))
     renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
     if "created_at" in found.column_names and getattr(found["created_at"].type, "tz", None) is not None:
@@ -98,7 +96,7 @@ class ReviewedItems:
     """The items on draft bills, in the columns of `prebill_review`, and all entries for comparison."""
 
     items: pa.Table
-    frames: Frames
+    call: Call
 
     @property
     def _is_time(self) -> pa.Array:
@@ -118,9 +116,8 @@ class ReviewedItems:
         names = ("time_entry_id", "date", "matter_id", "activity_code", "task_code")
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
         problems: dict[str, list[str]] = defaultdict(list)
-        frames = self.frames.only("matters", "codes", "code_sets")
-        checked = frames.with_rows(time_entries=eager_from_arrow(self.frames["time_entries"], time)).call(code_check)
-        for row in to_arrow(checked).to_pylist():
+        rows = {"time_entries": eager_from_arrow(self.call["time_entries"], time)}
+        for row in to_dicts(self.call.ask_of(rows, "code_check", "matters", "codes", "code_sets")):
             words = {"unknown": "is unknown", "not selectable": "can't be selected"}
             problem = words.get(row["problem"], row["problem"])
             problems[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {problem}")
@@ -164,15 +161,16 @@ class ReviewedItems:
     def _comparable_entries(self, key: str, columns: Iterable[str]) -> Frame:
         """Select the time entries of the same matters, or of the same people, as those on draft bills."""
         values = self._time[key].unique().drop_null().to_pylist()
-        rows = self.frames.select("time_entries", columns)
-        return join_by_id(rows, ids_frame(self.frames["time_entries"], key, sorted(values)), key, "inner")
+        rows = self.call.select("time_entries", columns)
+        return join_by_id(rows, ids_frame(rows, key, sorted(values)), key, "inner")
 
     def _duplicate_ids(self) -> pa.Array:
         if not len(self._time):
             return pa.array([], _TEXT)
         columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
-        entries = self.frames.only().with_rows(time_entries=self._comparable_entries("matter_id", columns))
-        return to_arrow(entries.call(duplicates))["time_entry_id"].cast(_TEXT).combine_chunks()
+        rows = {"time_entries": self._comparable_entries("matter_id", columns)}
+        found = self.call.ask_of(rows, "duplicates")
+        return to_arrow(found)["time_entry_id"].cast(_TEXT).combine_chunks()
 
     def _long_days(self, most: float, time: pa.Array) -> pa.Array:
         if not len(self._time):
