@@ -1,4 +1,4 @@
-"""How work is billed, by calendar months: what is billed in the coming weeks, and how sure that is.
+"""Billing of work by calendar months: what is billed in the coming weeks, and how sure that is.
 
 Firms bill by months, so the share of unbilled work that is billed in a week depends on the months since the work and on
 the week of the month.
