@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 import pandas as pd
 import pytest
 
 from billframes.analysis import budget_burn, contribution, effective_rates, origination, profitability, realization
-from billframes.analysis.frames.engine import to_dicts
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import MATTER_TYPES
-from billframes.analysis.model.billed_work import FACT
-from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
-from billframes.periods import Period
 
 # i1 covers two matters, i2 is a draft, i3 a credit note, i4 a fixed fee billed at less, i6 has contingency work on it.
 WORK = (
@@ -114,27 +107,6 @@ def test_analyses_of_fees_add_up_the_same_rows(firm, by):
     for value, row in fees.items():
         for column in ("billed_amount", "fixed_fee_amount", "fees_amount"):
             assert row[column] == pytest.approx(profit[value][column])
-
-
-def test_rows_of_billed_work_have_the_declared_amounts_and_marks(pandas_firm):
-    frames = Frames.of(
-        time_entries=pandas_firm.entries(*WORK),
-        invoices=pandas_firm.invoices(*BILLS),
-        expenses=items(pandas_firm, *COSTS),
-        fixed_fees=items(pandas_firm, *FEES),
-        matters=pandas_firm.matters(),
-    )
-    grouping = FACT.grouping(["user", "month"], frames, None)
-    periods = [Period(dt.date(2026, 10, 1), dt.date(2026, 10, 31)), Period(dt.date(2026, 10, 20), None)]
-    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=periods, typed=True))
-    declared = {*FACT.amounts, *FACT.marks}
-    assert {*rows.columns} - {*grouping.base} <= declared
-    assert {*FACT.amounts} <= {*rows.columns}
-    # The last two periods overlap: i3, i4 and i6 are in both, i7 in the second only.
-    fees = {row["_periods"]: 0.0 for row in to_dicts(rows)}
-    for row in to_dicts(rows):
-        fees[row["_periods"]] += row["_fees"] + row["_fixed"]
-    assert fees == pytest.approx({1: 1400.0, 3: 900.0, 2: 70.0})
 
 
 def test_contribution_of_nothing_has_no_share(firm):
