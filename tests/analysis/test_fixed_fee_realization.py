@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from billframes.analysis import fixed_fee_realization
@@ -95,3 +97,14 @@ def test_bad_input(pandas_firm):
         run(firm, by="usr")
     with pytest.raises(MissingColumnError, match="fixed_fee_id"):
         fixed_fee_realization(firm.entries(), fixed_fees=firm.items())
+
+
+@pytest.mark.parametrize(("rates", "unrated"), [({"u1": 400.0, "u2": 200.0}, 0.0), ({"u1": 400.0}, 8.0), ({}, None)])
+def test_missing_hours_of_someone_with_a_rate_are_not_without_a_rate(pandas_firm, rates, unrated):
+    work = [(*row[:5], None, "f1") if row[1] == "u1" and row[6] == "f1" else row for row in WORK]
+    settings = FirmSettings(standard_rates=rates)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        (row,) = run(pandas_firm, work, settings=settings)
+    assert (row["standard_amount"], row["unrated_hours"]) == (None, unrated)
+    assert sum("have no standard rate" in str(each.message) for each in caught) == (unrated == 8.0)

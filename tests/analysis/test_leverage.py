@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from billframes.analysis import leverage
+import billframes as bf
+from billframes.analysis import leverage, utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
@@ -103,3 +104,18 @@ def test_bad_input(pandas_firm):
         run(firm, by="clint")
     with pytest.raises(ParameterError, match="leaves an end open"):
         run(firm, start="2026-10-01")
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_missing_hours_are_no_error_of_a_note(pandas_firm):
+    """Ben has no role, and left before he worked; only his known hours are counted in notes."""
+    work = [("2026-10-01", "u1", "m1", "billable", 6.0), ("2026-10-02", "u2", "m1", "billable", None)]
+    work = [*work, ("2026-10-03", "u2", "m2", "billable", 2.0)]
+    entries = pandas_firm.frame("date user_id matter_id billing_type hours", *work)
+    matters = pandas_firm.frame("matter_id matter_type", ("m1", "hourly"), ("m2", "hourly"))
+    users = pandas_firm.frame("user_id name role", ("u1", "Ada", "principal"), ("u2", "Ben", None))
+    left = FirmSettings(user_end={"u2": "2026-10-01"})
+    frames = {"matters": matters, "users": users, "start": "2026-10", "settings": left}
+    results = leverage(entries, **frames, by="matter"), utilization(entries, **frames)
+    amounts = {note["rule"]: note["amount"] for result in results for note in bf.notes(result)}
+    assert (amounts["unknown_role"], amounts["days_outside"]) == (2.0, 2.0)

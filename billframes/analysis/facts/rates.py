@@ -13,13 +13,18 @@ C = nw.col
 
 
 def at_rates(rates: Rates) -> nw.Expr:
-    """Return the hours of each row at the rate of its person on its `date`; NaN if the person has no rate then."""
+    """Return the hours of each row at the rate of its person; NaN if the hours or the rate are unknown."""
+    return C("hours") * rate_of(rates)
+
+
+def rate_of(rates: Rates) -> nw.Expr:
+    """Return the rate of each row's person on its `date`; NaN if the person has no rate then."""
     person = C("user_id").cast(nw.String)
     rate = map_values(person, _begun(rates, None), None, nw.Float64)
     for day in rate_days(rates):
         later = map_values(person, _begun(rates, day), None, nw.Float64)
         rate = nw.when(C("date") >= midnight(day)).then(later).otherwise(rate)
-    return C("hours") * rate.fill_null(float("nan"))
+    return rate.fill_null(float("nan"))
 
 
 def _begun(rates: Rates, day: dt.date | None) -> dict[str, float]:

@@ -149,7 +149,8 @@ def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -
     consequence : str
         The consequence for the figures, in words.
     """
-    found = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
+    known = rows.filter(~C("hours").is_nan() & (C("hours") != 0))
+    found = to_dicts(known.group_by("user_id").agg(C("hours").sum()))
     hours = sum(person["hours"] for person in found)
     ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
     words = {"people": len(ids), "few": first_few(ids) if ids else "", "kind": kind, "consequence": consequence}

@@ -43,7 +43,7 @@ def note_missing_holidays(call: Call, first: dt.date, last: dt.date) -> None:
 
 
 def hours_outside(settings: FirmSettings, period: Period) -> Sum:
-    """Return the sum `_outside` of hours before `user_start` or after `user_end`."""
+    """Return the sum `_outside` of the known hours before `user_start` or after `user_end`."""
     outside = []
     for user in {*settings.user_start, *settings.user_end}:
         # The types of the settings allow texts, but their values are dates.
@@ -52,9 +52,8 @@ def hours_outside(settings: FirmSettings, period: Period) -> Sum:
         if begin > cast("dt.date", period.start) or end < cast("dt.date", period.end):
             days = (C("date") < midnight(begin)) | (C("date") > midnight(end))
             outside.append((C("user_id") == user) & days)
-    return (
-        Sum("_outside", "hours", functools.reduce(operator.or_, outside)) if outside else Sum("_outside", nw.lit(0.0))
-    )
+    is_outside = functools.reduce(operator.or_, outside, nw.lit(1) == nw.lit(0))
+    return Sum("_outside", "hours", is_outside & ~C("hours").is_nan())
 
 
 def note_other_people_and_days(call: Call, totals: Totals, period: Period, *, active_only: bool) -> None:

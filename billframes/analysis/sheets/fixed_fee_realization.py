@@ -12,7 +12,7 @@ from billframes.analysis.declare.metrics import money, ratio_measure, retitled, 
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.invoices import is_nearly_cancelled
 from billframes.analysis.facts.items import items
-from billframes.analysis.facts.rates import at_rates
+from billframes.analysis.facts.rates import at_rates, rate_of
 from billframes.analysis.frames.engine import join_by_id, sum_by
 from billframes.analysis.frames.expressions import Rates, is_in_period, null_column, value_if
 from billframes.analysis.keys.keys import Keys, Sum, Totals, concat_keys
@@ -122,7 +122,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
     parts = [of_time.rows.with_columns(unlinked_fee_amount=_ZERO), of_fees.rows]
     totals = Totals(concat_keys(parts, keys.base), tuple(names))
     if rates and totals.total("unrated_hours"):
-        unrated = counted.filter(_is_linked() & at_rates(rates).is_nan() & (C("hours") != 0))
+        unrated = counted.filter(_is_linked() & rate_of(rates).is_nan())
         so = "`standard_amount` and `fixed_fee_realization` are missing in their rows"
         note_missing_rates(call.notes, unrated, "standard", so)
     call.notes.add(UNKNOWN_FEE, totals.total("_not_passed"))
@@ -153,12 +153,12 @@ def _is_linked() -> nw.Expr:
 
 
 def _sums(rates: Rates) -> list[Sum]:
-    linked, unlinked, standard = _is_linked(), C("is_linked").is_null(), at_rates(rates)
+    linked, unlinked = _is_linked(), C("is_linked").is_null()
     return [
         Sum("fee_amount", C("hours") * C("per_hour"), linked),
         Sum("linked_hours", "hours", linked),
-        Sum("standard_amount", standard, linked & (C("hours") != 0)),
-        Sum("unrated_hours", "hours", linked & standard.is_nan()),
+        Sum("standard_amount", at_rates(rates), linked & (C("hours") != 0)),
+        Sum("unrated_hours", "hours", linked & rate_of(rates).is_nan()),
         Sum("unlinked_hours", "hours", unlinked),
         Sum("_not_passed", nw.lit(1.0), unlinked & ~C("fixed_fee_id").is_null()),
     ]

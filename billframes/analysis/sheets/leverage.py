@@ -132,7 +132,8 @@ def _rows(
     options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
     people = call.ask("utilization", by=[*names, "user", "role"], **options)
     totals = keys.combine([_by_role(people)], (*_HOURS, *_HEADS))
-    count = collect_counts((totals, {"hours": C("unknown_role_hours").sum()}))
+    hours = C("unknown_role_hours")
+    count = collect_counts((totals, {"hours": value_if(~hours.is_nan(), hours).sum()}))
     call.notes.add(UNKNOWN_ROLE, count["hours"])
     return keys.labelled(totals, ANALYSIS.measure_names, named=True)
 

@@ -23,7 +23,7 @@ from billframes.analysis.declare.metrics import (
     sum_measure,
 )
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.facts.rates import at_rates
+from billframes.analysis.facts.rates import at_rates, rate_of
 from billframes.analysis.facts.work import work
 from billframes.analysis.frames.expressions import is_in_period
 from billframes.analysis.keys.keys import Keys, Sum, Totals
@@ -150,11 +150,11 @@ def _rows(call: Call, by: By, basis: str, start: DateLike | None, end: DateLike 
 
 
 def _costs(call: Call) -> list[Sum]:
-    cost, priced = at_rates(call.settings.cost_rates), C("is_billable") & ~C("value").is_nan() & (C("value") != 0)
+    rates, priced = call.settings.cost_rates, C("is_billable") & ~C("value").is_nan() & (C("value") != 0)
     return [
         Sum("total_hours", "hours"),
-        Sum("cost_amount", cost, C("hours") != 0),
-        Sum("uncosted_hours", "hours", cost.is_nan()),
+        Sum("cost_amount", at_rates(rates), C("hours") != 0),
+        Sum("uncosted_hours", "hours", rate_of(rates).is_nan()),
         Sum("unbilled_amount", "value", C("is_billable") & (C("state") == "unbilled")),
         Sum("_priced", "value", priced),
         Sum("_priced_hours", "hours", priced),
@@ -165,7 +165,7 @@ def _note_rates(call: Call, rows: Frame, totals: Totals) -> None:
     """Note people without a cost rate, and rates that are too high for an hour."""
     rates = call.settings.cost_rates
     if totals.total("uncosted_hours"):
-        unrated = rows.filter(at_rates(rates).is_nan() & (C("hours") != 0))
+        unrated = rows.filter(rate_of(rates).is_nan() & (C("hours") != 0))
         note_missing_rates(call.notes, unrated, "cost", "cost, profit and margin are missing in their rows")
     if rates:
         note_high_rates(call.notes, "cost", rates, totals.total("_priced"), totals.total("_priced_hours"))
