@@ -13,9 +13,11 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._messages import warn
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import IDS, ITEMS
 from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.source import OPEN_STATES, BillItem, BillSource
@@ -127,8 +129,8 @@ class Work:
     @functools.cached_property
     def firm_hours(self) -> pd.DataFrame:
         """Billable hours by person and day, for all clients of the firm."""
-        frames = Frames.of(ids_only=True, time_entries=self.source.native("time_entries"))
-        rows = frames.select("time_entries", ("user_id", "date", "hours", "billing_type"))
+        entries = Call(Data(time_entries=self.source.native("time_entries")), "guideline_check").whole("time_entries")
+        rows = select_columns(entries, "time_entries", ("user_id", "date", "hours", "billing_type"))[0]
         rows = rows.filter(
             (C("billing_type") == "billable") & C("user_id").is_in(list(self.items["user_id"].dropna().unique()))
         )
@@ -168,8 +170,8 @@ def read_work(source: BillSource, matter_ids: Collection[str], zone: str, roles:
 
     `zone` is the firm's, for the day on which an entry was made. `roles` take precedence over those of the users.
     """
-    frames = Frames.of(**{name: source.native(name) for name in ITEMS})
-    tables = [_items(frames, name, matter_ids) for name in ITEMS]
+    call = Call(Data(**{name: source.native(name) for name in ITEMS}), "guideline_check")
+    tables = [_items(call, name, matter_ids) for name in ITEMS]
     items = _to_pandas(pa.concat_tables(tables))
     items["created"] = items.pop("created_at").dt.tz_convert(zone).dt.tz_localize(None).dt.normalize()
     invoices = {row["invoice_id"]: row for row in source.invoices}
@@ -196,9 +198,9 @@ def _to_pandas(table: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _items(frames: Frames, name: str, matter_ids: Collection[str]) -> pa.Table:
+def _items(call: Call, name: str, matter_ids: Collection[str]) -> pa.Table:
     needed = (IDS[name], *_SHARED, *(_TIME if name == "time_entries" else ()))
-    rows = frames.select(name, needed, _OPTIONAL)
+    rows = call.select(name, needed, _OPTIONAL)
     rows = rows.filter(C("matter_id").is_in(list(matter_ids)))
     if name == "time_entries":
         rows = rows.filter(C("billing_type").is_in(["billable", "fixedFee"]))
