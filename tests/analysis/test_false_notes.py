@@ -238,6 +238,20 @@ def test_an_empty_id_stands_for_no_id(engine):
         assert_same_rows(*(rows_of(call(**each)) for each in frames))
 
 
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_an_empty_text_in_a_key_is_unassigned(engine):
+    def industry(row, absent):
+        return {"c0": "Energy", "c1": absent}[row["client_id"]]
+
+    rows = []
+    for absent in (None, ""):
+        firm = change(make_firm(), "time_entries", client_cf_industry=functools.partial(industry, absent=absent))
+        frames = on({name: firm[name] for name in ("time_entries", "matters", "users")}, ENGINES[engine])
+        rows.append(rows_of(analysis.utilization(**frames, by="client_cf_industry", start="2026-10")))
+    assert [row["client_cf_industry"] for row in rows[0]] == ["Energy", "Unassigned"]
+    assert_same_rows(*rows)
+
+
 def test_a_part_of_the_invoices_that_is_enough_gives_no_note():
     """Overdue invoices need open ones only; taxed firms write invoices down, also by about the tax."""
     firm = make_firm(taxes=(0.0,) * 6)

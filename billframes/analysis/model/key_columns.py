@@ -23,9 +23,11 @@ def key_columns(key: Key, types: Mapping[str, Any]) -> Iterable[nw.Expr]:
 
 
 def _first_known(columns: Sequence[str], types: Mapping[str, Any]) -> nw.Expr:
-    """Return the first value that is not missing, of the columns with the type of the first one."""
+    """Return the first value that is neither missing nor an empty text, of the columns with the type of the first."""
     alike = [name for name in columns if types[name] == types[columns[0]]]
-    return nw.coalesce(*alike) if len(alike) > 1 else C(*alike) if alike else null_column(nw.String)
+    # Readers of CSV files return empty texts for missing ones.
+    known = [nw.when(C(name) != "").then(C(name)) if types[name] == nw.String else C(name) for name in alike]
+    return nw.coalesce(*known) if len(known) > 1 else known[0] if known else null_column(nw.String)
 
 
 def own_labels(key: Key) -> Iterable[nw.Expr]:
