@@ -8,6 +8,7 @@ many analyses meet it. They are given as warnings, and kept with the result as d
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from billframes._format import long_date
+from billframes._format import format_rounded, long_date
 from billframes._messages import warn
 from billframes.errors import IncompleteDataWarning
 
@@ -36,6 +37,20 @@ class Count(int):
     def __format__(self, form: str) -> str:
         one, _, several = form.partition("|")
         return (one if self == 1 else several) if several else format(int(self), form or ",")
+
+    @classmethod
+    def of(cls, value: float) -> Count:
+        """Return a number rounded to a whole one, a half away from 0."""
+        return cls(format_rounded(value, "{:.0f}"))
+
+
+class Amount(float):
+    """A number whose halves are rounded away from 0, whichever engine added it up."""
+
+    def __format__(self, form: str) -> str:
+        if form.endswith("f") and math.isfinite(self):
+            return format_rounded(self, f"{{:{form}}}")
+        return format(float(self), form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +133,8 @@ class Note:
         return [self.rule.seen, self.rule.causes, self.rule.remedy_for(reader)]
 
     def _in_words(self, template: str, reader: Reader) -> str:
-        values = {name: Count(each) if isinstance(each, int) else each for name, each in self.values.items()}
-        values |= {"subject": self.subject, "n": Count(round(self.amount)), "amount": self.amount}
+        values = {name: _rounded(each) for name, each in self.values.items()}
+        values |= {"subject": self.subject, "n": Count.of(self.amount), "amount": Amount(self.amount)}
         values["passed"] = "passed" if reader == "function" else "loaded"
         if reader != "page":
             return template.format(**values).replace("`", "")
@@ -128,6 +143,12 @@ class Note:
         text = _ARGUMENT.sub("", template.format(**values))
         text = _NAME.sub(lambda found: found[1].replace("_", " "), text)
         return text[:1].upper() + text[1:]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, int):
+        return Count(value)
+    return Amount(value) if isinstance(value, float) else value
 
 
 class Notes:

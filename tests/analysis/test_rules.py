@@ -26,7 +26,7 @@ from tests.analysis.conftest import ENGINES
 from tests.analysis.forecast_mistakes import FORECAST_MISTAKES, forecast
 from tests.analysis.load_mistakes import LOAD_MISTAKES
 from tests.analysis.test_false_notes import MISTAKES as OF_COLUMNS, entries, invoices
-from tests.firms import CALLS, FIRMS, MONEY, PEOPLE, Tables, add, change, keep, make_firm, on
+from tests.firms import CALLS, FIRMS, MONEY, PEOPLE, Tables, add, change, keep, make_firm, notes_of, on
 
 Firm = Mapping[str, Any]
 YEAR = {"start": "2026-01-01", "end": "2026-10-31"}
@@ -418,3 +418,22 @@ def test_readers_are_told_what_they_can_do():
     assert note.text() == "by=2026-10-01 of time_entries, they. Use bf.book."
     assert note.text("book") == "by=2026-10-01 of time_entries, they. Ask."
     assert note.text("page") == "1 October 2026 of time entries, they. Ask."
+
+
+@pytest.mark.parametrize(
+    ("amount", "seen"), [(0.5, "1 row, 0.50"), (2.5, "3 rows, 2.50"), (1000.125, "1,000 rows, 1,000.13")]
+)
+def test_notes_round_half_up(amount, seen):
+    rule = Rule(name="made_up", seen="{n} {n:row|rows}, {amount:,.2f} {half:,.0f}")
+    assert Note(rule, "wip", amount, values={"half": 4.5}).text() == f"{seen} 5"
+
+
+@pytest.mark.parametrize("engine", [each for each in ENGINES if each != "pandas"])
+def test_amounts_in_notes_are_the_same_on_every_engine(engine):
+    def of_first(name, value):
+        return lambda row: value if row["time_entry_id"] == "t0_0_2026-10-02" else row[name]
+
+    columns = {"hours": of_first("hours", 0.125), "billing_type": of_first("billing_type", "gift")}
+    firm = change(make_firm(), "time_entries", **columns)
+    (note,) = (each for each in notes_of(utilization(), on(firm, ENGINES[engine])) if "gift" in each)
+    assert "'gift' (1 row, hours 0.13)" in note

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._names import first_few
-from billframes._notes import Count, Rule
+from billframes._notes import Amount, Count, Rule
 from billframes.analysis.declare.columns import ENUMS, Frame, as_arrow, is_categorical
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.engine import to_dicts
@@ -78,7 +78,7 @@ def _undeclared_values(name: str, frame: Frame, column: str) -> list[dict[str, A
 def _in_words(values: Iterable[Mapping[str, Any]]) -> str:
     def describe(row: Mapping[str, Any]) -> str:
         value = "missing" if row["_value"] is None else repr(row["_value"])
-        total = f", {row['_summed']} {row['_sum']:,.2f}" if row["_summed"] else ""
+        total = f", {row['_summed']} {Amount(row['_sum']):,.2f}" if row["_summed"] else ""
         rows = Count(row["_rows"])
         return f"{value} ({rows} {rows:row|rows}{total})"
 

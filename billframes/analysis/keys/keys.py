@@ -22,6 +22,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
+from billframes._notes import Amount
 from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.facts.labels import labels
@@ -286,7 +287,7 @@ class Keys:
             id_ = f"{supplier.removesuffix('s')}_id"
             of_kind = {name: (C("kind") == _KINDS[name]) & ~C(id_).is_null() for name in lacking}
             sums = collect_counts((rows, {name: value_if(each, amounts[name]).sum() for name, each in of_kind.items()}))
-            parts = [f"{_WORDS[name]} of {sums[name]:,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
+            parts = [f"{_WORDS[name]} of {Amount(sums[name]):,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
             if parts:
                 frames = join_names([f"`{each}`" for each in lacking])
                 words = {"column": f"`{column}`", "frames": frames, "supplier": supplier, "parts": join_names(parts)}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
+from billframes._notes import Amount, Count
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect_counts, join_by_id
 from billframes.analysis.frames.expressions import midnight, null_column, value_if
@@ -57,8 +58,12 @@ def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
 
 def note_unknown_invoices(frames: Frames, count: float, consequence: str = "left out") -> None:
     """Note entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
-    entries = f"{round(count):,} billable time {'entry' if count == 1 else 'entries'}"
-    about = {"items": entries, "reasons": unknown_state_reasons(frames), "consequence": consequence}
+    n = Count.of(count)
+    about = {
+        "items": f"{n} billable time {n:entry|entries}",
+        "reasons": unknown_state_reasons(frames),
+        "consequence": consequence,
+    }
     frames.notes.add(UNKNOWN_INVOICE, count, **about)
 
 
@@ -92,7 +97,7 @@ def note_details_not_in_all(grouping: Grouping, amounts: Mapping[str, Callable[[
     for column, supplier in grouping.details.items():
         lacking = [name for name in grouping.sources.kinds_without(column) if name in amounts]
         sums = collect_counts(*(_sum_of_known(name, *amounts[name](), supplier) for name in lacking))
-        parts = [f"{_WORDS[name]} of {sums[name]:,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
+        parts = [f"{_WORDS[name]} of {Amount(sums[name]):,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
         about = {"column": f"`{column}`", "frames": join_names([f"`{each}`" for each in lacking]), "supplier": supplier}
         if parts:
             amount = sum(abs(sums[name]) for name in lacking)

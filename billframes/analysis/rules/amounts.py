@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import narwhals.stable.v2 as nw
 
 from billframes._names import first_few
-from billframes._notes import Notes, Rule
+from billframes._notes import Amount, Notes, Rule
 from billframes.analysis.frames.expressions import Rates
 from billframes.errors import RatesHiddenWarning
 
@@ -59,7 +59,7 @@ def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: 
     if not (worth > 0 and hours > 0):
         return
     high = {user: max(_values(rate)) for user, rate in rates.items() if max(_values(rate)) > _TOO_HIGH * worth / hours}
-    few = first_few([f"{user}: {rate:,.2f}" for user, rate in sorted(high.items())])
+    few = first_few([f"{user}: {Amount(rate):,.2f}" for user, rate in sorted(high.items())])
     notes.add(_HIGH_RATES, len(high), "settings", about=kind, kind=kind, most=_TOO_HIGH, worth=worth / hours, few=few)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
+from billframes._notes import Count
 from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import ENUMS
 from billframes.analysis.facts.work import UNKNOWN, is_fee, work
@@ -170,7 +171,8 @@ def note_absent_items(call: Call) -> None:
 
 def note_unknown_invoices(call: Call, count: float, consequence: str, kinds: tuple[str, str] = _ENTRIES) -> None:
     """Note entries on invoices that were not passed, or whose state is unknown."""
-    entries = f"{round(count):,} {kinds[0] if count == 1 else kinds[1]}"
+    n = Count.of(count)
+    entries = f"{n} {kinds[0] if n == 1 else kinds[1]}"
     states = ", or whose state is unknown" if call.unknown_values("invoices", "invoice_state") else ""
     about = {"items": entries, "reasons": states, "consequence": consequence}
     call.notes.add(UNKNOWN_INVOICE, count, **about)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import first_few
+from billframes._notes import Count
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS, Frame
@@ -173,7 +174,7 @@ def _note(call: Call, keys: Keys, totals: Totals) -> None:
         return
     so = "`used_amount` of their matters is missing"
     if hidden > is_open:
-        so += f", and the fees of {hidden - is_open:,.0f} entries on final invoices are spread over their hours"
+        so += f", and the fees of {Count.of(hidden - is_open)} entries on final invoices are spread over their hours"
     call.notes.add(HIDDEN_RATES, is_open, which=" on no final invoice", consequence=so)
 
 

@@ -224,7 +224,7 @@ def _note_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules,
         matter = rules.matters.get(matter_id or "")
         return matter is None or matter["ledes_enabled"] is None
 
-    count = round(sum(row["_one"] for row in combinations if unknown(row["matter_id"])))
+    count = sum(row["_one"] for row in combinations if unknown(row["matter_id"]))
     notes.add(UNCHECKED_ITEMS, count, about=name, kind=name.replace("_", " "))
 
 

@@ -145,7 +145,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
     call.require("time_entries", "created_at")
     keys.require_ids("time_entries")
     groups, types = _groups(_histogram(call, keys, period), keys)
-    call.notes.add(NOT_ENTERED, round(sum(group.unknown for group in groups)))
+    call.notes.add(NOT_ENTERED, sum(group.unknown for group in groups))
     fields = types | {name: pa.float64() for name in ANALYSIS.measure_names if not name.endswith("_ratio")}
     table = pa.Table.from_pylist([group.labels | group.figures for group in groups], pa.schema(fields))
     return keys.labelled(eager_from_arrow(call["time_entries"], table), ANALYSIS.measure_names)
