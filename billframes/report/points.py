@@ -190,7 +190,8 @@ def _written_down(month: Month) -> Iterator[Point]:
 def _utilization(month: Month) -> Iterator[Point]:
     if month.scope or not month.is_over:
         return
-    now, before = (month.figures_of(month.same_days(back)).get("utilization", math.nan) for back in (0, 1))
+    spans = [month.same_days(back) for back in (0, 1)]
+    now, before = (month.figures_of(each).get("utilization", math.nan) for each in spans)
     if not abs(now - before) > 0:
         return
     table = report_tables.timekeepers(month)
@@ -198,7 +199,15 @@ def _utilization(month: Month) -> Iterator[Point]:
     count = f"{len(busy)} of {len(table.rows)} people recorded more than their available hours." if len(busy) else ""
     rose = "rose" if now > before else "fell"
     headline = f"Utilization {rose} by {_points(abs(now - before))} to {format_number(now, 'ratio')}."
-    yield Point(headline, count, table.title, abs(now - before) / _POINTS)
+    # People who left have available hours until the settings say when.
+    active = [month.result("utilization", by=None, start=each.start, end=each.end, roster="active") for each in spans]
+    now_active, before_active = (float(each["utilization"].iloc[0]) for each in active)
+    change = abs(now - before)
+    if change - abs(now_active - before_active) >= _POINTS:
+        change = abs(now_active - before_active)
+        then = f"{month.same_days_name(1, short=False)}: {format_number(before_active, 'ratio')}"
+        count = f"Of those who recorded hours it is {format_number(now_active, 'ratio')} ({then}). {count}".rstrip()
+    yield Point(headline, count, table.title, change / _POINTS)
 
 
 def _overdue(month: Month) -> Iterator[Point]:

@@ -23,8 +23,9 @@ from billframes.report import section_spec
 from billframes.report.first_page import budget, tiles
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
+from billframes.report.points import key_points
 from billframes.report.workbook import workbook
-from tests.firms import FIRMS, LAST, make_firm, on
+from tests.firms import FIRMS, LAST, keep, make_firm, on
 
 OCTOBER = dt.date(2026, 10, 1)
 # Columns of loaded frames that `make_firm` leaves out.
@@ -213,6 +214,25 @@ def test_a_budget_of_data_that_begin_within_the_year_counts_from_their_first_day
     whole = budget(report_of(make_firm(), settings=settings))
     assert (whole.target, whole.since) == (261_000, None)
     assert "The data begin" not in whole.text
+
+
+def test_people_who_left_do_not_make_utilization_the_first_point():
+    """Of five people, three recorded their last hours in September, and the settings do not say that they left."""
+    firm = make_firm(5)
+    parted = keep(firm, "time_entries", lambda row: row["user_id"] in ("u0", "u1") or row["date"] < OCTOBER)
+    stopped = keep(firm, "time_entries", lambda row: row["date"] < OCTOBER or row["date"].day < 5)
+    fewer = keep(parted, "time_entries", lambda row: row["date"] != dt.date(2026, 10, 7))
+    assert not any(each.headline.startswith("Utilization") for each in key_points(report_of(parted)))
+    (fell,) = (each for each in key_points(report_of(fewer)) if each.headline.startswith("Utilization fell"))
+    assert re.match(r"Of those who recorded hours it is \d+\.\d% \(September 2026: \d+\.\d%\)\.", fell.detail)
+    assert key_points(report_of(stopped))[0].headline.startswith("Utilization fell")
+
+
+def test_no_time_is_missing_at_a_firm_that_records_none():
+    firm = keep(make_firm(kind="fixedFee"), "time_entries", lambda _row: False)
+    page = text_of(report_of(firm))
+    assert "missing" not in page
+    assert "missing time" in text_of(report_of(keep(make_firm(), "time_entries", lambda row: row["date"] < OCTOBER)))
 
 
 def test_the_firms_name_logo_and_colour_come_from_its_settings(tmp_path, monkeypatch):

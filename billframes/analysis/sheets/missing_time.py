@@ -22,7 +22,7 @@ from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.rules.loads import need_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import load_day
+from billframes.loading.load_info import load_day, load_info
 from billframes.periods import DateLike, Period
 
 
@@ -98,6 +98,8 @@ def _rows(call: Call, start: DateLike, end: DateLike | None, threshold: float | 
     _check_threshold(threshold)
     first, last = call.bounded_period(start, end)
     need_period(call, ("time_entries",), Period(first, last), ("user_id",))
+    if _nobody_records_time(call.natives["time_entries"]):
+        return call.listed([], ANALYSIS.schema)
     people = call.ask("utilization", by="user", start=start, end=end, roster=roster)
     # After the load, nobody has entered time yet; before the first day of the data, nothing is known.
     last = min(last, load_day(call.natives["time_entries"], call.settings.time_zone) or last)
@@ -106,6 +108,12 @@ def _rows(call: Call, start: DateLike, end: DateLike | None, threshold: float | 
     days = sorted(working_days(call.settings, first, last))
     rows = _missing_days(to_dicts(people.select("user_id", "user_name")), hours, days, threshold, call.settings)
     return call.listed(rows, ANALYSIS.schema)
+
+
+def _nobody_records_time(entries: Any) -> bool:
+    """Tell whether the whole load has no entry: a firm of flat fees records none, and so nobody's time is missing."""
+    info = load_info(entries)
+    return info is not None and info.rows == 0 and not (info.start or info.end or info.arguments)
 
 
 def _check_threshold(threshold: float | None) -> None:
@@ -158,7 +166,10 @@ ANALYSIS = Analysis(
         "hours are missing."
     ),
     formula="hours entered on a working day < threshold",
-    left_out=("weekends, holidays, leave, days before a person's start or after their end",),
+    left_out=(
+        "weekends, holidays, leave, days before a person's start or after their end",
+        "everyone, if a load without dates and filters has no entry: the firm records no time",
+    ),
     cannot_tell=(
         "whether time was worked and not entered, or not worked",
         "leave: it is in the firm's settings",
