@@ -128,6 +128,9 @@ from .loading.load_info import (
 from .loading.request_bodies import (
     merge as merge,
 )
+from .loading.stamp import (
+    forget as forget,
+)
 from .mirror import (
     receipts as receipts,
 )

@@ -23,6 +23,9 @@ from billframes.errors import IncompleteDataWarning
 NOTES = "notes"
 """The name under which a result keeps its notes."""
 
+FACTS = "facts"
+"""The name under which a result keeps its facts, such as which part of a load it is from."""
+
 Reader = Literal["function", "book", "page"]
 """Who reads a note: who passed frames to a function, the user of a book, or a partner who reads a page."""
 
@@ -78,6 +81,8 @@ class Rule:
         What the user of a book can do. By default it is `page`, or else `remedy`.
     unit : str
         What the amount counts.
+    is_fact : bool
+        Whether it is a fact of the result, which is shown with it and never a warning.
     category : type of Warning
     """
 
@@ -88,10 +93,13 @@ class Rule:
     page: str = ""
     book: str = ""
     unit: str = "records"
+    is_fact: bool = False
     category: type[Warning] = IncompleteDataWarning
 
     def remedy_for(self, reader: Reader) -> str:
         """Return what a reader can do, as a text with the names of values."""
+        if self.is_fact:
+            return ""
         if reader == "page":
             return self.page or "Ask whoever prepares these figures to check the records."
         return (reader == "book" and (self.book or self.page)) or self.remedy
@@ -190,11 +198,16 @@ class Notes:
             outer.merge(self)
             return
         for each in self:
-            warn(each.text(self.reader), each.rule.category)
+            if not each.rule.is_fact:
+                warn(each.text(self.reader), each.rule.category)
 
     def data(self) -> list[dict[str, Any]]:
-        """Return the notes as JSON values."""
-        return [each.data(self.reader) for each in self]
+        """Return the notes as JSON values, without facts."""
+        return [each.data(self.reader) for each in self if not each.rule.is_fact]
+
+    def facts(self) -> list[dict[str, Any]]:
+        """Return the facts as JSON values."""
+        return [each.data(self.reader) for each in self if each.rule.is_fact]
 
 
 _OUTER: ContextVar[Notes | None] = ContextVar("outer", default=None)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._names import type_in_words
-from billframes._notes import NOTES, Notes
+from billframes._notes import Notes
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.model.invoice_matching import ClientNames
@@ -31,6 +31,7 @@ from billframes.config.firm import FirmSettings, check_settings
 from billframes.config.ledger import LedgerSettings
 from billframes.config.taxes import PaymentOrder, read_payment_order
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attach_notes
 
 PAYMENT_KINDS = ("cash", "credit", "write_off", "discount", "journal")
 _MATCHED_BY = ("link", "link, shared", "line", "number", "only", "amount", "oldest", "none", "unapplied")
@@ -171,9 +172,8 @@ def payments(
     rows = [row for event in events for row in _settle(event, parts_order, found, allocate)]
     _note_unknown(rows, clients, firm.currency, frames.notes)
     frame = _frame(rows, clients, ledger, names)
-    frame.attrs[NOTES] = frames.notes.data()
     frames.notes.finish()
-    return frame
+    return cast("pd.DataFrame", attach_notes(frame, frames.notes))
 
 
 def _note_tax(invoices: Sequence[OwedInvoice], notes: Notes) -> None:

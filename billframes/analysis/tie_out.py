@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
-from billframes._notes import NOTES, Notes
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -38,7 +38,7 @@ from billframes.analysis.rules.loads import need_open_on
 from billframes.analysis.sheets.aging import note_later_balances
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import LedgerError
-from billframes.loading.load_info import attach
+from billframes.loading.load_info import attach_notes
 from billframes.periods import DateLike, Period
 
 _OURS = ("invoice_id", "invoice_state", "invoice_date", "client_id", "client_name", "amount", "balance")
@@ -161,7 +161,7 @@ def tie_out(
     result = frame if by == "invoice" else add_up_reasons(frame, by)
     result = result if isinstance(invoices, pd.DataFrame) else _as_kind_of(invoices, frames["invoices"], result)
     frames.notes.finish()
-    return cast("IntoFrame", attach(result, NOTES, frames.notes.data()))
+    return cast("IntoFrame", attach_notes(result, frames.notes))
 
 
 def _as_kind_of(invoices: IntoFrame, like: Frame, result: pd.DataFrame) -> Any:

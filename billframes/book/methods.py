@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from billframes._notes import NOTES, Notes, collect_notes
+from billframes._notes import Notes, collect_notes
 from billframes._suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
@@ -26,7 +26,7 @@ from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
 from billframes.book.frames import BookFrames
-from billframes.loading.load_info import attach
+from billframes.loading.load_info import attach_notes
 from billframes.periods import Period
 
 FRAME_NAMES = (
@@ -75,7 +75,7 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
             result = _call(analysis, book, given)
     finally:
         notes.finish()
-    return cast("pd.DataFrame", attach(result, NOTES, notes.data()))
+    return cast("pd.DataFrame", attach_notes(result, notes))
 
 
 def _call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> Any:

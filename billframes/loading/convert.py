@@ -122,17 +122,23 @@ def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
     if pa.types.is_string(kind) or kind == REPEATED_TEXT:
         return pd.array(decode_dictionary(column), dtype=pd.StringDtype(na_value=np.nan))
     if pa.types.is_date(kind):
-        return column.cast(pa.timestamp("us")).to_numpy()
+        return _writable(column.cast(pa.timestamp("us")))
     if pa.types.is_timestamp(kind) and kind.tz:
-        instants = pd.DatetimeIndex(column.cast(pa.timestamp("us")).to_numpy())
+        instants = pd.DatetimeIndex(_writable(column.cast(pa.timestamp("us"))))
         return instants.tz_localize("UTC").array
     if pa.types.is_boolean(kind):
-        return _nullable_flags(column) if field.nullable else column.to_numpy()
+        return _nullable_flags(column) if field.nullable else _writable(column)
     if pa.types.is_floating(kind):
-        return column.to_numpy()
+        return _writable(column)
     if pa.types.is_list(kind):
         return _python_lists(column)
     return pd.array(column, dtype=pd.ArrowDtype(kind))
+
+
+def _writable(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """Return the values in memory of their own, because Arrow's can't be written to."""
+    values = column.to_numpy()
+    return values if values.flags.writeable else values.copy()
 
 
 def _python_lists(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
@@ -145,7 +151,7 @@ def _python_lists(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
 
 
 def _nullable_flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
-    return pd.arrays.BooleanArray(column.fill_null(False).to_numpy(), column.is_null().to_numpy())
+    return pd.arrays.BooleanArray(_writable(column.fill_null(False)), _writable(column.is_null()))
 
 
 def _dictionary(column: pa.ChunkedArray) -> list[str]:

@@ -21,6 +21,7 @@ from billframes.loading.load_info import attach_load_info
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import NameCheck, NameResolver
+from billframes.loading.stamp import remember
 from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.paging.list_schema import Query, parameter, with_parameters
@@ -216,5 +217,6 @@ def finish(
         "proof": loaded.proof,
         "time": started.isoformat() if started else None,
         "server": server,
+        "key": remember(table),
     }
     return attach_load_info(frame, info)

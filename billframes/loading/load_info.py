@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from billframes._notes import NOTES
+from billframes._notes import FACTS, NOTES, Notes
 from billframes.periods import local_day
 
 _kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
@@ -75,11 +75,19 @@ def attached(frame: Any, name: str) -> Any:
     return info if reference is not None and reference() is frame else None
 
 
+def attach_notes(result: Any, notes: Notes) -> Any:
+    """Attach the notes and the facts of a call to its result, and return the result."""
+    result = attach(result, NOTES, notes.data())
+    return attach(result, FACTS, facts) if (facts := notes.facts()) else result
+
+
 def notes(result: Any) -> list[dict[str, Any]]:
     """
-    Return the notes of a result: what was seen in its frames that can make a figure wrong or missing.
+    Return the notes of a result: what was seen in its frames that can make a figure wrong or missing, and its facts.
 
-    A pandas result has the same list in `attrs["notes"]`. Frames of other engines have no place for it.
+    Facts were no warnings: "from_part" says which part of the rows that were loaded the result is from, and
+    "unknown_load" which frames don't remember how they were loaded. A pandas result has both in `attrs["notes"]` and
+    `attrs["facts"]`. Frames of other engines have no place for it.
 
     Parameters
     ----------
@@ -104,9 +112,9 @@ def notes(result: Any) -> list[dict[str, Any]]:
     ...     warnings.simplefilter("ignore")
     ...     result = bf.utilization(entries, start="2026-10", roster="active")
     >>> [(note["rule"], note["amount"], note["unit"]) for note in bf.notes(result)]
-    [('unknown_values', 1.0, 'rows')]
+    [('unknown_values', 1.0, 'rows'), ('unknown_load', 1.0, 'frames')]
     """
-    return attached(result, NOTES) or []
+    return [*(attached(result, NOTES) or ()), *(attached(result, FACTS) or ())]
 
 
 def load_info(frame: Any) -> LoadInfo | None:

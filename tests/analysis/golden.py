@@ -23,7 +23,9 @@ import ibis
 import polars as pl
 
 import billframes as bf
+from billframes._notes import NOTES
 from billframes.errors import BillframesError, BillframesWarning
+from billframes.loading.load_info import attached
 from tests.analysis import conftest
 from tests.analysis.calls import CALLS, edge_case_frames
 from tests.analysis.golden_firms import KEYS, calls, firms
@@ -95,7 +97,7 @@ def result_of(call: Callable[[], Any]) -> Result:
             native = call()
         except BillframesError as error:
             return {"refused": type(error).__name__}
-    notes = bf.notes(native)
+    notes = attached(native, NOTES) or []
     rest = {str(each.message) for each in caught if issubclass(each.category, BillframesWarning)}
     rest -= {each["text"] for each in notes}
     said = [[each["rule"], each["subject"], each["about"], each["amount"]] for each in notes]

@@ -404,12 +404,14 @@ def test_a_result_of_any_engine_has_its_notes_and_gives_them_as_warnings(engine)
     mistake = MISTAKES["no_due_date"]
     with pytest.warns(IncompleteDataWarning) as caught:
         result = mistake.call(on(mistake.change(mistake.make()), ENGINES[engine]))
-    assert [each["text"] for each in bf.notes(result)] == [str(each.message) for each in caught]
-    assert [(each["rule"], each["amount"], each["unit"]) for each in bf.notes(result)] == [
+    *found, fact = bf.notes(result)
+    assert fact["rule"] == "unknown_load"
+    assert [each["text"] for each in found] == [str(each.message) for each in caught]
+    assert [(each["rule"], each["amount"], each["unit"]) for each in found] == [
         ("no_due_date", 4.0, "invoices")
     ]
     if engine.startswith("pandas"):
-        assert result.attrs["notes"] == bf.notes(result)
+        assert (result.attrs["notes"], result.attrs["facts"]) == (found, [fact])
 
 
 def test_readers_are_told_what_they_can_do():

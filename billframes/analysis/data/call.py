@@ -18,7 +18,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._notes import NOTES, Notes, collect_notes
+from billframes._notes import Notes, collect_notes
 from billframes.analysis.data.data import Columns, Data
 from billframes.analysis.data.people import resolved_settings, without_people
 from billframes.analysis.declare.columns import Frame, as_arrow
@@ -29,7 +29,7 @@ from billframes.analysis.frames.distinct_names import attach_names_of
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.native import nan_to_null, to_native
 from billframes.config.firm import FirmSettings
-from billframes.loading.load_info import attach
+from billframes.loading.load_info import attach, attach_notes
 from billframes.periods import DateLike, Period
 
 Fact = Callable[..., Frame]
@@ -179,6 +179,8 @@ class Call(Reader):
         data.check()
         for name in data.natives:
             self.notes.merge(data.table(name).check()[2])
+        if outer is None:
+            self.notes.merge(data.of_loads())
 
     @property
     def is_inner(self) -> bool:
@@ -283,8 +285,9 @@ class Call(Reader):
         """
         result = to_native(nan_to_null(rows), self.data.first, self.days)
         self.notes.finish()
-        for name, value in {**self.more, NOTES: self.notes.data()}.items():
+        for name, value in self.more.items():
             result = attach(result, name, value)
+        result = attach_notes(result, self.notes)
         return attach_names_of(result, self.natives.values())
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -23,6 +24,7 @@ import pyarrow as pa
 
 from billframes._forks import PerProcess
 from billframes._notes import Note, Notes
+from billframes.analysis.data.stamp import compare_loads, compare_with_load
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.engine import collect, lazy
@@ -167,6 +169,15 @@ class Data:
             frames, findings = check_values({name: each.frame for name, each in tables.items()}, natives, notes)
             for name, each in tables.items():
                 each.checked[False] = frames[name], findings, [found for found in notes if found.subject == name]
+
+    def of_loads(self) -> list[Note]:
+        """Return warnings and facts of the frames beside their loads; each frame is compared once."""
+        of_frames = [
+            note
+            for name, native in self.natives.items()
+            for note in self.once(("load", name), partial(compare_with_load, name, native))
+        ]
+        return [*of_frames, *compare_loads(self.natives)]
 
     @property
     def first(self) -> Any:

@@ -16,9 +16,10 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._notes import NOTES, Notes
+from billframes._notes import Notes
 from billframes.analysis.data.call import ask
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.stamp import compare_loads, compare_with_load
 from billframes.analysis.declare.columns import IDS, Frame, as_arrow
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.frames.checked_frames import Findings
@@ -29,7 +30,7 @@ from billframes.analysis.frames.native import nan_to_null, select_columns, to_na
 from billframes.analysis.frames.values import check_values
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import attach
+from billframes.loading.load_info import attach_notes
 from billframes.periods import DateLike, Period
 
 _LISTS = frozenset((*IDS, "codes", "code_sets"))
@@ -102,6 +103,9 @@ class Frames(dict[str, Frame]):
                 return inner
         notes = Notes(subject=analysis)
         checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, notes, ids_only=ids_only)
+        for name, native in given.items():
+            notes.merge(compare_with_load(name, native))
+        notes.merge(compare_loads(given))
         return cls(checked, given, findings, notes)
 
     def __missing__(self, name: str) -> Frame:
@@ -208,7 +212,7 @@ class Frames(dict[str, Frame]):
         days = {"as_of": as_of.isoformat()} if as_of else {}
         result = to_native(rows, like, counted_days(period, settings, **self._dated) if period else days)
         self.notes.finish()
-        result = attach(result, NOTES, self.notes.data())
+        result = attach_notes(result, self.notes)
         return cast("IntoFrameT", attach_names_of(result, self.natives.values()))
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._names import closest
-from billframes._notes import NOTES, Notes, collect_notes
+from billframes._notes import Notes, collect_notes
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
@@ -31,7 +31,7 @@ from billframes.analysis.results.figure_rows import FigureRows, text_of
 from billframes.analysis.results.figure_source import Source
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import attach, load_day
+from billframes.loading.load_info import attach, attach_notes, load_day
 from billframes.periods import DateLike
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def figures_of(
     rows = rows.sorted()
     rows = rows.top(top) if top else rows
     table = cast("Frame", nw.from_native(pa.Table.from_pandas(rows.table(), preserve_index=False)))
-    result = attach(to_native(nan_to_null(table), like), NOTES, notes.data())
+    result = attach_notes(to_native(nan_to_null(table), like), notes)
     result = attach(result, FIGURES, {each.column: each.analysis.name for each in wanted})
     result = attach(result, MISSING, rows.missing)
     sums = rows.add_up([]).table().select_dtypes("number").iloc[0]
