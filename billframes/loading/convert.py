@@ -137,7 +137,7 @@ def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
 
 def _writable(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     """Return the values in memory of their own, because Arrow's can't be written to."""
-    values = column.to_numpy()
+    values: np.ndarray[Any, Any] = column.to_numpy()
     return values if values.flags.writeable else values.copy()
 
 

@@ -407,9 +407,7 @@ def test_a_result_of_any_engine_has_its_notes_and_gives_them_as_warnings(engine)
     *found, fact = bf.notes(result)
     assert fact["rule"] == "unknown_load"
     assert [each["text"] for each in found] == [str(each.message) for each in caught]
-    assert [(each["rule"], each["amount"], each["unit"]) for each in found] == [
-        ("no_due_date", 4.0, "invoices")
-    ]
+    assert [(each["rule"], each["amount"], each["unit"]) for each in found] == [("no_due_date", 4.0, "invoices")]
     if engine.startswith("pandas"):
         assert (result.attrs["notes"], result.attrs["facts"]) == (found, [fact])
 

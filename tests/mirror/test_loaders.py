@@ -47,11 +47,14 @@ PERIODS = st.sampled_from(
 )
 
 
+OF_ONE_LOAD = {"requests", "proof", "time", "key"}
+
+
 def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     assert_frame_equal(one, other)
     assert one.attrs.get("custom_fields") == other.attrs.get("custom_fields")
     loads = [
-        {name: value for name, value in each.attrs.get("load", {}).items() if name not in {"requests", "proof", "time", "key"}}
+        {name: value for name, value in each.attrs.get("load", {}).items() if name not in OF_ONE_LOAD}
         for each in (one, other)
     ]
     assert loads[0] == loads[1]
