@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._format import short_date
+from billframes._notes import FACTS
 from billframes._suggestions import suggest_method_arguments
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
 from billframes.tables.great import great_table
 
 if TYPE_CHECKING:
@@ -72,6 +74,9 @@ class TableOf(TableSpec):
         keys = own or rows.keys
         below = self._total(rows.frame, total)
         shown = [each for each in self.measures(rows.frame) if self._is_known(each.name, rows.frame, below)]
+        in_currency = f"Amounts in {currency}." if currency and any(each.unit in PRICED for each in shown) else ""
+        facts = [str(each["plain"]) for each in attached(result, FACTS) or ()]
+        in_currency = in_currency if facts else in_currency.removesuffix(".")
         return great_table(
             _cells(rows, keys, shown, below),
             id=f"billframes-{self.analysis.replace('_', '-')}",
@@ -81,7 +86,7 @@ class TableOf(TableSpec):
             units={each.name: "cents" if self.cents and each.unit == "money" else each.unit for each in shown},
             note=self.definition,
             has_total=below is not None,
-            subtitle=f"Amounts in {currency}" if currency and any(each.unit in PRICED for each in shown) else "",
+            subtitle=" ".join(filter(None, [in_currency, *facts])),
         )
 
     @property

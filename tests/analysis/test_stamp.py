@@ -171,3 +171,12 @@ def test_figures_say_facts_of_all_their_analyses_once(loaded):
     frames = {name: loaded[name] for name in NAMES} | {"time_entries": rows}
     result = bf.figures("wip", "billed_amount", by="client", as_of="2026-10-31", start="2026-10", **frames)
     assert [each["rule"] for each in bf.notes(result)] == ["from_part"]
+
+
+def test_a_table_shows_facts_under_its_title(loaded):
+    rest = {name: loaded[name] for name in NAMES if name != "time_entries"}
+    result = bf.wip(loaded["time_entries"].head(1_000), by="client", as_of="2026-10-31", **rest)
+    page = bf.tables.wip(result, currency="USD").as_raw_html()
+    assert "Amounts in USD. From 1,000 of the 25,721 time entries that were loaded (" in page
+    whole = bf.wip(loaded["time_entries"], by="client", as_of="2026-10-31", **rest)
+    assert "that were loaded" not in bf.tables.wip(whole).as_raw_html()
