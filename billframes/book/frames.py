@@ -44,14 +44,14 @@ class BookFrames:
 
     def __init__(self) -> None:
         self._frames: dict[str, pd.DataFrame] = {}
-        self._data = Data()
+        self._data = Data.of_book()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_frames": {**self._frames}, "_data": Data()}
+        return {**vars(self), "_frames": {**self._frames}, "_data": Data.of_book()}
 
     def _forget(self) -> None:
         """Drop what was made from the frames, because one of them was replaced."""
-        self._data = Data()
+        self._data = Data.of_book()
 
     def _view(self, names: Collection[str], settings: FirmSettings | None) -> Data:
         """Return some of the frames for an analysis, loaded if they are not there yet."""

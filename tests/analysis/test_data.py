@@ -34,6 +34,12 @@ def book(client, october_book, frames):
     return found
 
 
+def of_book(frames):
+    data = Data.of_book()
+    data.add(**frames)
+    return data
+
+
 def call(book, name):
     return getattr(book, name)(by="user")
 
@@ -56,7 +62,7 @@ def test_all_facts_of_a_book_take_at_most_300_bytes_an_entry(book):
 
 
 def test_threads_that_ask_at_once_get_one_fact(frames):
-    data, found, start = Data(**frames), [], threading.Barrier(8)
+    data, found, start = of_book(frames), [], threading.Barrier(8)
 
     def ask():
         start.wait()
@@ -120,7 +126,7 @@ def test_a_write_into_a_frame_of_a_book_changes_nothing(book):
 
 def test_a_write_into_frames_that_were_passed_reaches_neither_columns_nor_facts(frames):
     own = {name: each.copy() for name, each in frames.items()}
-    data = Data(**own)
+    data = of_book(own)
     early = Reader(data).select("time_entries", ("hours",)).to_native()["hours"].to_pylist()
     own["time_entries"]["hours"] *= 2
     own["time_entries"].loc[:, "amount"] = 0.0
@@ -146,7 +152,7 @@ def test_a_copied_book_has_its_own_data(book):
 
 
 def test_pickled_data_have_the_frames_and_not_the_facts(frames):
-    data = Data(None, **frames)
+    data = of_book(frames)
     Reader(data).fact(work)
     again = pickle.loads(pickle.dumps(data))
     assert not again._kept.facts
@@ -155,7 +161,7 @@ def test_pickled_data_have_the_frames_and_not_the_facts(frames):
 
 
 def test_settings_with_other_taxes_make_other_facts_of_the_same_frames(frames):
-    data = Data(None, **frames)
+    data = of_book(frames)
     taxed = data.view(frames, bf.FirmSettings(taxes=[{"name": "VAT", "rate": 0.2, "on": ["time"]}]))
     assert Reader(data).fact(work) is not Reader(taxed).fact(work)
     other = data.view(frames, bf.FirmSettings(targets={"u1": {"hours": 1800, "period": "year"}}))

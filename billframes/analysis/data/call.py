@@ -101,7 +101,7 @@ class Reader(Mapping[str, Frame]):
         **choices: Any,
     ) -> Frame:
         """
-        Return the rows of a fact, which are kept if the frames are of pandas or Arrow.
+        Return the rows of a fact, which a book of pandas or Arrow frames keeps.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Reader(Mapping[str, Frame]):
         own, frames = tuple(dict.fromkeys(own)), frozenset(among) & frozenset(self.data.natives)
         usual = inspect.signature(build).parameters
         choices = {name: each for name, each in choices.items() if each != usual[name].default}
-        if not self.data.is_kept:
+        if not self.data.has_whole_facts:
             return self._made(build, own, frames, choices | ({"only": tuple(only)} if only else {}))
         rows = self._made(build, (), frames, choices)
         if not own:
@@ -139,7 +139,7 @@ class Reader(Mapping[str, Frame]):
         def make() -> tuple[Frame, Columns]:
             reader = Reader(self.data.view(frames, self.data.given_settings))
             rows = build(reader, own=own, **choices)
-            return (rows.select(*own) if own and self.data.is_kept else rows), frozenset(reader.used)
+            return (rows.select(*own) if own and self.data.has_whole_facts else rows), frozenset(reader.used)
 
         settings = self.data.given_settings or FirmSettings()
         of_settings = repr((settings.taxes, settings.payment_order))

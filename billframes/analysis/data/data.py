@@ -95,7 +95,9 @@ class Table:
 
 @dataclass(slots=True)
 class _Kept:
-    """What views of the same frames share."""
+    """What views of the same frames share; a book's lasts for several calls."""
+
+    lasts: bool = False
 
     tables: dict[str, Table] = field(default_factory=dict)
     facts: dict[Any, tuple[Frame, Columns]] = field(default_factory=dict)
@@ -125,6 +127,13 @@ class Data:
         self._settings, self._kept = settings, _Kept()
         self.natives: dict[str, Any] = {}
         self.add(**natives)
+
+    @classmethod
+    def of_book(cls) -> Data:
+        """Return data without frames yet, whose facts are made whole, because several calls use them."""
+        data = cls()
+        data._kept.lasts = True
+        return data
 
     def add(self, **natives: Any) -> None:
         """Add frames, such as those that a book has loaded since."""
@@ -189,6 +198,11 @@ class Data:
         """Whether converted columns and facts are kept."""
         return all(self.table(name).frame.implementation.name in KEPT for name in self.natives)
 
+    @property
+    def has_whole_facts(self) -> bool:
+        """Whether facts have all their rows, because they are kept for other calls."""
+        return self._kept.lasts and self.is_kept
+
     def table(self, name: str) -> Table:
         """Return a frame; refuse the name of one that was not passed."""
         if name not in self.natives:
@@ -226,7 +240,11 @@ class Data:
         with self._kept.lock.own:
             if key not in self._kept.facts:
                 rows, used = make()
-                self._kept.facts[key] = cast("Frame", nw.from_native(_coded(collect(rows).to_native()))), used
+                table = collect(rows).to_native()
+                self._kept.facts[key] = (
+                    cast("Frame", nw.from_native(_coded(table) if self._kept.lasts else table)),
+                    used,
+                )
             return self._kept.facts[key]
 
     @property

@@ -58,7 +58,7 @@ def lost_in(call: Call, *periods: Period) -> nw.Expr | None:
     It is None if no entry is, which is known of frames that are kept.
     """
     lost = (C("state") == "lost") & C("is_billable")
-    if call.data.is_kept:
+    if call.data.has_whole_facts:
         key, counts = ("lost entries", call.frames_key), {"rows": count_if(lost)}
         if not call.data.once(key, lambda: collect_counts((call.fact(work), counts))["rows"]):
             return None
