@@ -188,7 +188,10 @@ def _part(name):
         ("errors", "billframes.(?!_messages|_names)"),
         ("days", "billframes.(?!errors)"),
         ("periods", "billframes.(?!errors|days|_names)"),
-        ("analysis", "billframes.(transport|paging|loading\\.(?!load_info|stamp)|loaders|client|sandbox|report|plots|book)"),
+        (
+            "analysis",
+            "billframes.(transport|paging|loading\\.(?!load_info|stamp)|loaders|client|sandbox|report|plots|book)",
+        ),
         ("loaders", "billframes.(analysis|sandbox|report|plots|_session|book)"),
         ("sandbox", "billframes.(book|analysis|transport|paging|load|client|report|schema\\.(?!rec|resources))"),
         ("plots", "billframes.(transport|paging|loading|loaders|client|sandbox|_session|report|widgets)"),
