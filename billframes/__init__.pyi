@@ -27,7 +27,9 @@ from .analysis.lockup import lockup as lockup
 from .analysis.payment_gaps import payment_gaps as payment_gaps
 from .analysis.payments import payments as payments
 from .analysis.results.explain import explain as explain
+from .analysis.results.fact import fact as fact
 from .analysis.results.figures_side_by_side import figures as figures
+from .analysis.results.rows_behind import rows as rows
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.billing_lag import billing_lag as billing_lag
 from .analysis.sheets.budget_burn import budget_burn as budget_burn

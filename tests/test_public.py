@@ -214,7 +214,7 @@ SHOWN = {
     "Client": "base_url check close fiscal_year limits options profile select_names settings sources",
     "Mirror": "age as_of book changes close fiscal_year history path refresh scan settings sizes tag time "
     "vacuum version",
-    "Book": "client fact figures first_day in_period loaded_on payment_gaps payments period settings",
+    "Book": "client fact figures first_day in_period loaded_on payment_gaps payments period rows settings",
     "Plan": "apply counts frame notes requests reverse",
 }
 

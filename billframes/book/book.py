@@ -23,7 +23,7 @@ from billframes.analysis.model.keys import By
 from billframes.analysis.results.fact import FactName, fact_of
 from billframes.book.days import DATES, BookDays
 from billframes.book.denied import load_details
-from billframes.book.figures import figures_of_book
+from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.book.payments import BookPayments
@@ -285,3 +285,41 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
         """
         options = {"by": by, "where": where, "compare": compare, "top": top}
         return figures_of_book(self, names, start, end, as_of, payments, **options)
+
+    def rows(
+        self,
+        figure: str,
+        *,
+        by: By = None,
+        where: Mapping[str, Any] | None = None,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        as_of: DateLike | None = None,
+        payments: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        """
+        List the rows that a figure is the sum of: time entries, expenses, fixed fees, and parts of invoices.
+
+        Parameters
+        ----------
+        figure : str
+            A sum, such as "billed_amount", "wip", "receivables" or "origination.fees_amount".
+        by, where
+            As in `billframes.rows`.
+        start, end, as_of, payments
+            As in `figures`.
+
+        Returns
+        -------
+        DataFrame
+            As of `billframes.rows`; the parts add up to the figure.
+
+        Examples
+        --------
+        >>> book = bf.book("2026-Q3")
+        >>> rows = book.rows("wip", where={"practice_area": "Corporate"})
+        >>> figure = book.figures("wip", where={"practice_area": "Corporate"})
+        >>> float(rows["wip_amount"].sum().round(2)) == float(figure["wip_amount"].iloc[0].round(2))
+        True
+        """
+        return rows_of_book(self, figure, start, end, as_of, payments, by=by, where=where)

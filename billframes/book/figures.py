@@ -1,17 +1,20 @@
-"""The figures of a book: each is that of the book's own method."""
+"""The figures of a book, and the rows behind them: each figure is that of the book's own method."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import check_begun
 from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.results.figure_names import find_figures
 from billframes.analysis.results.figure_source import Source
 from billframes.analysis.results.figures_side_by_side import figures_of, listed_in
+from billframes.analysis.results.rows_behind import rows_from
 from billframes.book.methods import call_analysis
 from billframes.periods import DateLike, Period
 
@@ -28,15 +31,49 @@ def figures_of_book(
     **options: Any,
 ) -> pd.DataFrame:
     """Calculate figures from a book's frames; see `Book.figures`."""
-    takes = frozenset().union(*(each.analysis.takes for each in find_figures(names)))
+    of = [each.analysis for each in find_figures(names)]
+    call = lambda analysis, how: call_analysis(analysis, book, how)  # noqa: E731
+    source = _source(book, names, of, start, end, as_of, payments, call)
+    result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), listed=partial(_listed, book), **options)
+    named: pd.DataFrame = attach_names(result, book._names)
+    return named
+
+
+def rows_of_book(
+    book: Any,
+    figure: str,
+    start: DateLike | None,
+    end: DateLike | None,
+    as_of: DateLike | None,
+    payments: pd.DataFrame | None,
+    **options: Any,
+) -> pd.DataFrame:
+    """List the rows behind a figure of a book; see `Book.rows`."""
+    source = lambda of, call: _source(book, (), [of], start, end, as_of, payments, call)  # noqa: E731
+    call = lambda run, analysis, how: call_analysis(analysis, book, how, run)  # noqa: E731
+    result: pd.DataFrame = rows_from(figure, source, call, listed=partial(_listed, book), **options)
+    named: pd.DataFrame = attach_names(result, book._names)
+    return named
+
+
+def _listed(book: Any, columns: Collection[str]) -> set[Any]:
+    return listed_in({each: getattr(book, each) for each in _LISTS}, columns)
+
+
+def _source(
+    book: Any,
+    names: Sequence[str],
+    of: Sequence[Analysis],
+    start: DateLike | None,
+    end: DateLike | None,
+    as_of: DateLike | None,
+    payments: pd.DataFrame | None,
+    call: Callable[[Analysis, dict[str, Any]], Any],
+) -> Source:
+    takes = frozenset().union(*(each.takes for each in of))
     dated = [name for name in ("time_entries", "invoices") if name in takes]
     period, loaded = Period(*book._days.span(start, end)), book.loaded_on(*dated)
     if loaded is not None:
         check_begun(period.start, loaded)
     first = book._days.first_day_of(*dated)
-    call = lambda analysis, how: call_analysis(analysis, book, how)  # noqa: E731
-    source = Source.of(names, call, period, as_of, payments, book.settings, loaded=loaded, first_day=first)
-    listed = lambda columns: listed_in({each: getattr(book, each) for each in _LISTS}, columns)  # noqa: E731
-    result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), listed=listed, **options)
-    named: pd.DataFrame = attach_names(result, book._names)
-    return named
+    return Source.of(names, call, period, as_of, payments, book.settings, loaded=loaded, first_day=first)

@@ -67,18 +67,24 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     return method
 
 
-def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
-    """Call an analysis with the given arguments, and take the others from a book, or an object like one."""
+def call_analysis(
+    analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable[..., Any] = run
+) -> pd.DataFrame:
+    """
+    Call an analysis with the given arguments, and take the others from a book, or an object like one.
+
+    `run` gets an analysis that is made of facts, the data and the options.
+    """
     notes = Notes("book")
     try:
         with collect_notes(notes):
-            result = _call(analysis, book, given)
+            result = _call(analysis, book, given, run)
     finally:
         notes.finish()
     return cast("pd.DataFrame", attach_notes(result, notes))
 
 
-def _call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> Any:
+def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable[..., Any]) -> Any:
     if own := analysis.book.method:
         return own(book, **given)
     takes = inspect.signature(analysis.function).parameters

@@ -27,6 +27,8 @@ _MORE = {
     "payment_gaps": ("payment_gaps",),
     "payments": ("payments",),
     "results.explain": ("explain",),
+    "results.fact": ("fact",),
+    "results.rows_behind": ("rows",),
     "results.figures_side_by_side": ("figures",),
 }
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."

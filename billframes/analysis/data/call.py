@@ -44,6 +44,7 @@ class Reader(Mapping[str, Frame]):
     def __init__(self, data: Data) -> None:
         self.data = data
         self.used: dict[tuple[str, str], None] = {}
+        self.also: Mapping[Fact, Iterable[str]] = {}
 
     def __getitem__(self, name: str) -> Frame:
         return self.data.table(name).check()[0]
@@ -116,7 +117,10 @@ class Reader(Mapping[str, Frame]):
         **choices
             The arguments of the function that make another fact, such as `discounts`.
         """
-        own, frames = tuple(dict.fromkeys(own)), frozenset(among) & frozenset(self.data.natives)
+        own, frames = (
+            tuple(dict.fromkeys((*own, *self.also.get(build, ())))),
+            frozenset(among) & frozenset(self.data.natives),
+        )
         usual = inspect.signature(build).parameters
         choices = {name: each for name, each in choices.items() if each != usual[name].default}
         if not self.data.has_whole_facts:
@@ -168,6 +172,10 @@ class Call(Reader):
         The days that the result counts.
     more : dict
         What else the result remembers, by name.
+    also : mapping of callable to iterable of str
+        More columns of the frames for the rows of a fact.
+    added : list, optional
+        What `Keys.sum` adds up; None if nobody asks for it.
     """
 
     def __init__(self, data: Data, analysis: str, outer: Call | None = None) -> None:
@@ -176,6 +184,8 @@ class Call(Reader):
         self.notes: Notes = Notes(subject=analysis) if outer is None else outer.notes
         self.days: dict[str, str] = {}
         self.more: dict[str, Any] = {}
+        self.added: list[Any] | None = None if outer is None else outer.added
+        self.also = {} if outer is None else outer.also
         data.check()
         for name in data.natives:
             self.notes.merge(data.table(name).check()[2])
@@ -263,13 +273,13 @@ class Call(Reader):
                 result = analysis.function(**passed, settings=self.settings, **options)
             return as_arrow(cast("Frame", nw.from_native(result)))
         view = self.data.view(frames or analysis.takes, self.data.given_settings)
-        rows = _rows(analysis, Call(view, analysis.name, self), options)
+        rows = rows_of(analysis, Call(view, analysis.name, self), options)
         return nan_to_null(rows)
 
     def ask_of(self, rows: Mapping[str, Frame], name: str, *frames: str, **options: Any) -> Frame:
         """Return the result of another analysis of `rows`, such as a part of the entries, and of these frames."""
         view = self.data.view(frames, self.data.given_settings).with_rows(**rows)
-        return nan_to_null(_rows(analyses()[name], Call(view, self.analysis, self), options))
+        return nan_to_null(rows_of(analyses()[name], Call(view, self.analysis, self), options))
 
     def listed(self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> Frame:
         """Return the rows of a list, whose missing columns become null."""
@@ -294,18 +304,19 @@ class Call(Reader):
 def run(analysis: Analysis, data: Data, **options: Any) -> Any:
     """Return the result of an analysis of the data, as the kind of frame that the user passed first."""
     call = Call(data, analysis.name)
-    return call.result(_rows(analysis, call, options))
+    return call.result(rows_of(analysis, call, options))
 
 
 def ask(analysis: Analysis, data: Data, name: str, notes: Notes, options: Mapping[str, Any]) -> Frame:
     """Return the rows of an analysis for another one that is not yet made of facts."""
     call = Call(data, name)
-    rows = nan_to_null(_rows(analysis, call, options))
+    rows = nan_to_null(rows_of(analysis, call, options))
     notes.merge(call.notes)
     return rows
 
 
-def _rows(analysis: Analysis, call: Call, options: Mapping[str, Any]) -> Frame:
+def rows_of(analysis: Analysis, call: Call, options: Mapping[str, Any]) -> Frame:
+    """Return the rows of an analysis that is made of facts."""
     if analysis.rows_of is None:
         raise TypeError(f"{analysis.name} has no rows_of.")
     return cast("Frame", analysis.rows_of(call, **{**_defaults(analysis), **options}))

@@ -71,6 +71,15 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """Rows of a fact that were added up, with the columns that the keys are derived from, and the sums."""
+
+    keys: Keys
+    rows: Frame
+    sums: tuple[Sum, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """
     Rows added up by the columns that the keys are derived from, in memory.
@@ -220,12 +229,14 @@ class Keys:
         apart = {} if left_out is None else {_LEFT_OUT: left_out}
         rows = rows.with_columns(**periods, **apart) if periods or apart else rows
         base += apart
+        if self.call.added is not None:
+            self.call.added.append(Added(self, rows if left_out is None else rows.filter(~C(_LEFT_OUT)), tuple(sums)))
         # Literals have as many rows as the other columns only in `with_columns`.
         rows = rows.with_columns(**values, **({_ROWS: nw.lit(1.0)} if apart else {})) if values or apart else rows
         rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
         totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
         totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
-        added = _as_text(collect(rows.group_by(*base).agg(*totals) if base else rows.select(*totals)))
+        added = as_text(collect(rows.group_by(*base).agg(*totals) if base else rows.select(*totals)))
         count = 0.0
         if apart:
             count = collect_counts((added.filter(C(_LEFT_OUT)), {"rows": C(_ROWS).sum()}))["rows"]
@@ -297,7 +308,7 @@ class Keys:
     def by_key(self, totals: Totals) -> Frame:
         """Join the frames that the keys need, and add up by the keys."""
         others = (*totals.least, *totals.greatest)
-        rows = self._with_keys(totals.rows, totals.sums, others)
+        rows = self.with_keys(totals.rows, totals.sums, others)
         return self._added_up(rows, totals.sums, totals.least, totals.greatest)
 
     def labelled(self, rows: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
@@ -338,7 +349,7 @@ class Keys:
             rows.append(part.select(*texts, *known, *days, *least, *greatest).select(*columns))
         return self._added_up(concat_keys(rows, self.columns), sums, least, (*dates, *greatest))
 
-    def _with_keys(self, rows: Frame, sums: Sequence[str], others: Sequence[str]) -> Frame:
+    def with_keys(self, rows: Frame, sums: Sequence[str], others: Sequence[str]) -> Frame:
         """Join the frames that the keys need, and select the key columns, the sums and the other columns."""
         for name in JOINED:
             columns = {alias: column for key in self.keys for alias, column in key.joined.get(name, {}).items()}
@@ -349,7 +360,7 @@ class Keys:
                 rows = rows.drop("_found")
         for label in dict.fromkeys(each for key in self.keys for each in key.base if each in _LABELS):
             kind = _LABELS[label]
-            rows = join_by_id(rows, _as_text(collect(self.call.fact(labels, kind=kind))), f"{kind}_id")
+            rows = join_by_id(rows, as_text(collect(self.call.fact(labels, kind=kind))), f"{kind}_id")
         if "user_id" in self.base:
             rows = rows.with_columns(_set_role=map_values("user_id", self.sources.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
@@ -399,7 +410,8 @@ def _of_fact(key: Key) -> Key:
     return key
 
 
-def _as_text(rows: Frame) -> Frame:
+def as_text(rows: Frame) -> Frame:
+    """Return rows whose coded text is text."""
     coded = [name for name, dtype in rows.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
     return rows.with_columns(C(*coded).cast(nw.String)) if coded else rows
 

@@ -6,7 +6,7 @@ The same declarations give the totals of `result_rows` and the cells of a workbo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
@@ -27,8 +27,9 @@ def with_formulas(frame: Frame, columns: Sequence[str]) -> Frame:
     """
     there = set(column_names(frame))
     for name in columns:
-        if name not in there and (formula := _formula_of(name, there)):
-            frame = frame.with_columns(**{name: _value(formula)})
+        found = measure(name) if name not in there else None
+        if found and (terms := terms_of(found.formula, there)):
+            frame = frame.with_columns(**{name: value_of(terms)})
             there.add(name)
     pairs = {name: pair for name in columns if name not in there and (pair := _pair_of(name, there))}
     return frame.with_columns(**{name: ratio(*pair) for name, pair in pairs.items()}) if pairs else frame
@@ -41,16 +42,26 @@ def _pair_of(name: str, there: Collection[str]) -> tuple[str, str] | None:
     return next((pair for pair in pairs if set(pair) <= set(there)), None)
 
 
-def _formula_of(name: str, there: Collection[str]) -> str:
-    """Return the first declared sum of columns that are there, such as "a + b - c"; empty if there is none."""
-    found = measure(name)
-    sums = filter(_SUM.fullmatch, found.formula.split(" or ")) if found else ()
-    return next((each for each in sums if set(each.split()) - {"+", "-"} <= set(there)), "")
+def terms_of(formula: str, there: Collection[str]) -> dict[str, str]:
+    """
+    Return the terms of the first sum in a formula whose columns are there, each with its sign.
+
+    Examples
+    --------
+    >>> terms_of("buckets + c or a - b", ["a", "b"])
+    {'a': '+', 'b': '-'}
+    """
+    for each in filter(_SUM.fullmatch, formula.split(" or ")):
+        words = ["+", *each.split()]
+        if {*words[1::2]} <= {*there}:
+            return dict(zip(words[1::2], words[::2], strict=True))
+    return {}
 
 
-def _value(formula: str) -> nw.Expr:
-    first, *rest = formula.split()
-    value = C(first)
-    for sign, name in zip(rest[::2], rest[1::2], strict=True):
+def value_of(terms: Mapping[str, str]) -> nw.Expr:
+    """Return the sum of terms with their signs."""
+    (first, sign), *rest = terms.items()
+    value = C(first) if sign == "+" else -C(first)
+    for name, sign in rest:
         value = value + C(name) if sign == "+" else value - C(name)
     return value

@@ -118,11 +118,10 @@ class Source:
         """
         if analysis.needs_payments and (said := self._unpaid()):
             raise ParameterError(f"{said} Choose a period within, or export more.")
-        if "start" in analysis.takes:
-            return self._result(analysis, by, start=self.period.start, end=self.period.end), ""
-        last = self.as_of or self._until(self.period.end)
-        if last is None:
-            raise ParameterError("as_of is needed for balances: the period has no last day.")
+        days = self.days(analysis)
+        if "as_of" not in days:
+            return self._result(analysis, by, **days), ""
+        last = days["as_of"]
         times = [key for key in by if key in TIMES]
         if analysis.is_forecast:
             if unknown := [key for key in by if key != "client"]:
@@ -139,6 +138,15 @@ class Source:
             return self._result(analysis, by, as_of=last), ""
         return self._at_ends(analysis, [key for key in by if key not in times], times, last)
 
+    def days(self, analysis: Analysis) -> dict[str, Any]:
+        """Return the days of an analysis: both ends of the period, or the day of balances."""
+        if "start" in analysis.takes:
+            return {"start": self.period.start, "end": self.period.end}
+        last = self.as_of or self._until(self.period.end)
+        if last is None:
+            raise ParameterError("as_of is needed for balances: the period has no last day.")
+        return {"as_of": last}
+
     def _until(self, day: dt.date | None) -> dt.date | None:
         return min((each for each in (day, self.loaded) if each is not None), default=None)
 
@@ -147,12 +155,16 @@ class Source:
         span = short_payments(self.payments, self.period.start, self._until(self.period.end))
         return f"The payments are those of {span}." if span else ""
 
-    def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pd.DataFrame:
+    def result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> Any:
+        """Call an analysis with those arguments that it takes."""
         # Some analyses take one key only, and not as a list.
         keys = by[0] if len(by) == 1 else [*by] or None
         given: Mapping[str, Any] = {"by": keys, **days, "payments": self.payments}
         takes = analysis.takes - (set() if analysis.needs_payments else {"payments"})
-        result = self.call(analysis, {name: each for name, each in given.items() if name in takes})
+        return self.call(analysis, {name: each for name, each in given.items() if name in takes})
+
+    def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pd.DataFrame:
+        result = self.result(analysis, by, **days)
         return result if isinstance(result, pd.DataFrame) else to_arrow(nw.from_native(result)).to_pandas()
 
     def _at_ends(

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import narwhals.stable.v2 as nw
@@ -137,16 +137,42 @@ def figures(
     0      u1       Ada          540.0                  0.9         0.0
     1      u2       Ben            0.0                  NaN       600.0
     """
+    data = data_of("figures", settings, frames)
+    source = source_of(names, data, start, end, as_of, payments, partial(call_on, data), compare=compare)
+    listed = partial(listed_in, data.natives)
+    return figures_of(names, source, data.first, by=by, where=where, compare=compare, top=top, listed=listed)
+
+
+def data_of(function: str, settings: FirmSettings | None, frames: Mapping[str, Any]) -> Data:
+    """Return the frames that were passed to `figures` or `rows` by name; refuse other arguments."""
     given = {name: frame for name, frame in frames.items() if frame is not None}
     for name in given:
         if name not in _FRAMES:
             raise ParameterError(
-                f"figures takes no argument {name!r}.{closest(name, [*_FRAMES, 'where'])} Figures are named by "
+                f"{function} takes no argument {name!r}.{closest(name, [*_FRAMES, 'where'])} Figures are named by "
                 f"position, and frames are {', '.join(_FRAMES)}."
             )
     if not given:
-        raise ParameterError("figures needs frames, such as time_entries= and invoices=; or call it on bf.book(...).")
-    dated = {name: given[name] for name in _DATES if name in given}
+        raise ParameterError(
+            f"{function} needs frames, such as time_entries= and invoices=; or call it on bf.book(...)."
+        )
+    return Data(settings, **given)
+
+
+def source_of(
+    names: Sequence[str],
+    data: Data,
+    start: DateLike | None,
+    end: DateLike | None,
+    as_of: DateLike | None,
+    payments: pd.DataFrame | None,
+    call: Callable[[Analysis, dict[str, Any]], Any],
+    *,
+    compare: Compare | None = None,
+) -> Source:
+    """Return the source of figures of some frames."""
+    settings = data.given_settings
+    dated = {name: data.natives[name] for name in _DATES if name in data}
     period = read_period(start, end, settings, *dated.values())
     zone = (settings or FirmSettings()).time_zone
     loaded = min((day for each in dated.values() if (day := load_day(each, zone)) is not None), default=None)
@@ -155,15 +181,10 @@ def figures(
         # Before the first record nothing is known.
         days = (first_date(frame, _DATES[name]) for name, frame in dated.items())
         first = min((each for each in days if each is not None), default=None)
-
-    data = Data(settings, **given)
-    call = lambda analysis, how: call_on(data, analysis, how)  # noqa: E731
-    source = Source.of(names, call, period, as_of, payments, settings, loaded=loaded, first_day=first)
-    listed = functools.partial(listed_in, given)
-    return figures_of(names, source, data.first, by=by, where=where, compare=compare, top=top, listed=listed)
+    return Source.of(names, call, period, as_of, payments, settings, loaded=loaded, first_day=first)
 
 
-def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any]) -> Any:
+def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any], run: Callable[..., Any] = run) -> Any:
     """Return the result of an analysis of those frames that it takes; refuse to leave out one that it needs."""
     takes = inspect.signature(analysis.function).parameters
     needed = [name for name in _FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
