@@ -94,8 +94,9 @@ def test_work_dated_after_the_load_is_warned_of(client):
     attrs = bf.forget(book.time_entries).attrs
     billable = book.time_entries[book.time_entries["billing_type"] == "billable"]
     later = billable.tail(1).assign(time_entry_id="later", date=day + pd.Timedelta(days=9))
-    book.time_entries = pd.concat([book.time_entries, later])
-    book.time_entries.attrs = attrs
+    rows = pd.concat([book.time_entries, later])
+    rows.attrs = attrs
+    book.time_entries = rows
     with pytest.warns(bf.IncompleteDataWarning, match=f"1 time entry of the period is dated after {day.date()}"):
         book.utilization(None)
 

@@ -65,17 +65,17 @@ def compare_with_load(name: str, native: Any) -> list[Note]:
     then, rows = stamp_of_load(native), len(native)
     if rows == info.rows:
         changes = "" if then is None else " ".join(_changes(name, Stamp.of(native), then))
-        return [Note(CHANGED, name, rows, name, {"changes": changes})] if changes else []
+        return [Note(CHANGED, name, float(rows), name, {"changes": changes})] if changes else []
     if rows > info.rows:
         # Of rows with one id, the checks of each frame tell.
         return (
             []
             if _repeats_ids(name, native)
-            else [Note(MORE_ROWS, name, rows - info.rows, name, {"now": rows, "then": info.rows})]
+            else [Note(MORE_ROWS, name, float(rows - info.rows), name, {"now": rows, "then": info.rows})]
         )
     money = "" if then is None else _part(Stamp.of(native), then)
     words = {"loaded": info.rows, "records": name.replace("_", " "), "money": money}
-    return [Note(FROM_PART, name, rows, name, words)]
+    return [Note(FROM_PART, name, float(rows), name, words)]
 
 
 def compare_loads(natives: Mapping[str, Any]) -> Iterator[Note]:
@@ -84,14 +84,14 @@ def compare_loads(natives: Mapping[str, Any]) -> Iterator[Note]:
     infos = {name: info for name, native in natives.items() if (info := load_info(native)) is not None}
     servers = {name: info.server for name, info in infos.items() if info.server}
     if len({*servers.values()}) > 1:
-        yield Note(OTHER_ACCOUNT, "", len(servers), "", {"loads": _loads(servers)})
+        yield Note(OTHER_ACCOUNT, "", float(len(servers)), "", {"loads": _loads(servers)})
     times = {name: info.time for name, info in infos.items() if info.time and name in (*ITEMS, "invoices")}
     days = {name: long_date(time.date()) for name, time in times.items()}
     if len({*days.values()}) > 1 and max(times.values()) - min(times.values()) > _A_SITTING:
-        yield Note(OTHER_DAY, "", len(days), "", {"loads": _loads(days)})
+        yield Note(OTHER_DAY, "", float(len(days)), "", {"loads": _loads(days)})
     unknown = [name for name, native in natives.items() if load_attrs(native) is None and _has_rows(native)]
     if unknown:
-        yield Note(UNKNOWN_LOAD, "", len(unknown), "", {"frames": join_names([f"`{name}`" for name in unknown])})
+        yield Note(UNKNOWN_LOAD, "", float(len(unknown)), "", {"frames": join_names([f"`{name}`" for name in unknown])})
 
 
 def _changes(name: str, now: Stamp, then: Stamp) -> Iterator[str]:
