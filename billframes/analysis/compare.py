@@ -23,7 +23,6 @@ from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
 from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.expressions import as_midnight
@@ -289,11 +288,7 @@ def compare_of_book(
     spans = {each: Period(of.start, of.until) for each, of in days.items()}
     spans |= {named[label, back]: span for back, span in parts.items()}
     known = {each: span for each, span in spans.items() if is_known(book.first_day, span.end)}
-    # The book's frames are the same for each period, so they are checked once.
-    with share_checks():
-        results = {
-            each: getattr(book, analysis.name)(by, start=span.start, end=span.end) for each, span in known.items()
-        }
+    results = {each: getattr(book, analysis.name)(by, start=span.start, end=span.end) for each, span in known.items()}
     comparison = Comparison(every, days, align=align, parts=named)
     shown = sorted(wanted[:periods])
     return cast("pd.DataFrame", compare_results(results, measure, comparison, shown, as_columns=as_columns))

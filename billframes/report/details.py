@@ -15,7 +15,6 @@ from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.columns import IDS, ITEM_ID, ITEMS
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.spec import Analysis, RecordsSpec
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.book.methods import call_analysis
 from billframes.book.slices import keep_rows
 from billframes.report.month import Month
@@ -81,7 +80,7 @@ def _parts(month: Month, analysis: Analysis, spec: RecordsSpec, keys: Sequence[s
     if spec.key == ITEM_ID:
         given |= {name: _items(month, name) for name in spec.frames}
     # The other tables already give the notes of this analysis.
-    with collect_notes(Notes("page")), share_checks():
+    with collect_notes(Notes("page")):
         rows = call_analysis(analysis, month.firm_book, given)
     return keep_rows(rows, {f"{month.scope.key}_id": month.scope.id}) if month.scope else rows
 

@@ -18,7 +18,6 @@ import pandas as pd
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.bridge import bridge
 from billframes.analysis.compare import compare_results
-from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.frames.data_span import CountedDays
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
@@ -63,7 +62,6 @@ class Month(MonthDays):
     ledgers: Ledgers = field(default_factory=Ledgers, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
-    _checked: CheckedFrames = field(default_factory=CheckedFrames, repr=False, compare=False)
 
     def only(self, code: str) -> Month:
         """
@@ -295,7 +293,7 @@ class Month(MonthDays):
     @contextmanager
     def collecting_notes(self) -> Iterator[None]:
         """Collect the notes of the analyses in the block, which check each frame only once."""
-        with collect_notes(self.notes), share_checks(self._checked):
+        with collect_notes(self.notes):
             yield
 
     @property

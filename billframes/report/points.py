@@ -16,7 +16,6 @@ import pandas as pd
 
 from billframes._format import count_of, format_number, format_rounded
 from billframes._names import join_names
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import lists, report_tables, standing_out
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
@@ -61,8 +60,7 @@ def key_points(month: Month) -> list[Point]:
     """Return the key points, breaches of the firm's limits first in the order of the rules, then the largest."""
     if month.is_empty:
         return []
-    with share_checks():
-        found = [point for rule in _RULES for point in rule(month)]
+    found = [point for rule in _RULES for point in rule(month)]
     found.sort(key=lambda point: (not point.is_breach, 0.0 if point.is_breach else -point.size))
     large = sum(point.is_breach or point.size >= 1 for point in found)
     return found[: min(max(large, FEWEST), MOST)]

@@ -21,7 +21,6 @@ import pandas as pd
 from billframes._export import PAGE_WIDTH, fit_landscape
 from billframes._version import __version__
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
@@ -87,9 +86,8 @@ def workbook(
     import xlsxwriter
 
     title = title or month.settings.report.get("title", "")
-    with share_checks():
-        tables = sheets(month, narratives=narratives)
-        behind = details(month, tables, narratives=narratives)
+    tables = sheets(month, narratives=narratives)
+    behind = details(month, tables, narratives=narratives)
     records = [Records(SheetRange(each)) for each in behind]
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:

@@ -13,7 +13,7 @@ import math
 import pandas as pd
 
 from billframes.analysis.declare.spec import Analysis, FilterKind, TabSpec
-from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
+from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.analysis.frames.data_span import check_begun, covers
 from billframes.analysis.model.keys import By
 from billframes.analysis.results.figure_names import figure_names, find_figure
@@ -36,7 +36,6 @@ class FilteredBooks:
 
     def __init__(self, book: Book, today: dt.date, payments: pd.DataFrame | None = None) -> None:
         self.book_filters = BookFilters(book, today, payments)
-        self.checked = CheckedFrames()
         # Forecasts are the same under all filters.
         self.forecasts = KeptResults()
         self._recent: dict[str, FilteredBook] = {}
@@ -133,11 +132,10 @@ class FilteredBook:
         """
         kind = filters or (analysis.tab.filters if analysis.tab else "items")
         results = self._books.forecasts if kind == "forecast" else self._results
-        with share_checks(self._books.checked):
-            return results.get(
-                (analysis.name, by, kind),
-                lambda: calculate(self.frames, (self.start, self.end), analysis, by, kind),
-            )
+        return results.get(
+            (analysis.name, by, kind),
+            lambda: calculate(self.frames, (self.start, self.end), analysis, by, kind),
+        )
 
     def total(self, analysis: Analysis) -> dict[str, float]:
         """Return the figures of all records that pass the filters; empty if there are none, or rows don't add up."""

@@ -433,6 +433,6 @@ QUERIES = {
     "reconcile": 2,
     "billing lag by client": 3,
     "origination": 6,
-    "effective rates by user": 6,
+    "effective rates by user": 5,
     "leverage of the firm": 6,
 }

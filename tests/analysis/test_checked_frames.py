@@ -1,9 +1,8 @@
-"""Analyses that share the checks of frames give the same results and warnings as without sharing."""
+"""A call checks each frame once, however many analyses it asks; equal calls are calculated once."""
 
 from __future__ import annotations
 
 import datetime as dt
-import gc
 import warnings
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 from billframes.analysis import utilization
 from billframes.analysis.frames import values
-from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
+from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.analysis.results.figures_side_by_side import figures
 from tests.analysis.calls import CALLS, edge_case_frames
 from tests.analysis.golden_firms import ENGINES, frames_of
@@ -54,7 +53,7 @@ def hours_and_warnings(frame: pd.DataFrame) -> tuple[list[dict], list[str]]:
 
 COMPOSED = (
     *("scorecard by user", "stale", "exposure by client", "leverage of the firm", "profitability by user"),
-    *("prebill review", "rates of years by user", "write-downs by responsible", "overdue_invoices", "missing time"),
+    *("rates of years by user", "write-downs by responsible", "overdue_invoices", "missing time"),
     *("new business by client", "effective rates by user"),
 )
 
@@ -74,37 +73,11 @@ def test_figures_of_several_analyses_check_each_frame_once(engine, checked_names
     assert sorted(set(checked_names)) == sorted(checked_names)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [{}, {"hours": [3.0, None]}, {"billing_type": ["billable", "free"]}],
-    ids=["in another case", "missing", "unknown"],
-)
-def test_each_analysis_has_the_same_result_and_warnings(columns, checked_names):
-    frame = entries(**columns)
-    alone = hours_and_warnings(frame)
-    assert bool(alone[1]) == bool(columns)
-    with share_checks(CheckedFrames()):
-        assert repr([hours_and_warnings(frame), hours_and_warnings(frame)]) == repr([alone, alone])
-    # Once without sharing, and once for both calls in the block.
-    assert checked_names.count("time_entries") == 2
-
-
-def test_repeated_rows_are_warned_of_each_time(checked_names):
+def test_repeated_rows_are_warned_of_each_time():
     frame = pd.concat([entries(), entries().head(1)], ignore_index=True)
-    alone = hours_and_warnings(frame)
-    assert "t1" in alone[1][0]
-    with share_checks(CheckedFrames()):
-        assert [hours_and_warnings(frame), hours_and_warnings(frame)] == [alone, alone]
-
-
-def test_a_deleted_frame_leaves_the_cache():
-    checked = CheckedFrames()
-    with share_checks(checked):
-        for hours in (1.0, 2.0):
-            rows, _messages = hours_and_warnings(entries(hours=[hours, hours]))
-            assert sum(row["client_hours"] for row in rows) == 2 * hours
-    gc.collect()
-    assert checked._checked == {}
+    first, second = hours_and_warnings(frame), hours_and_warnings(frame)
+    assert "t1" in first[1][0]
+    assert first == second
 
 
 @pytest.mark.parametrize("value", [lambda: pd.DataFrame({"amount": [1.0] * 999}), lambda: np.ones(9999), object])

@@ -20,7 +20,6 @@ from billframes import report
 from billframes._format import MISSING, format_number, month_name
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import prebill_sheets, section_spec, workbook as writing
 from billframes.report.definitions import sheet_name
 from billframes.report.figures import figures
@@ -303,7 +302,7 @@ def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeyp
 
 @pytest.fixture(scope="module")
 def seen(month) -> list[Seen]:
-    with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings(), share_checks():
+    with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings():
         # Charts are drawn from the rows of the tables, and take most of the time.
         monkeypatch.setattr(section_spec, "_draw", lambda *_given, **_options: "")
         monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))

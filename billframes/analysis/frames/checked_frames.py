@@ -1,24 +1,15 @@
-"""Call several analyses of the same frames: check each frame only once, and keep the results.
-
-Every frame that is passed to an analysis is checked (see `frames.values`). For a few thousand rows, this is a third of
-the time of the analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the
-checks among them.
-"""
+"""What the checks of a frame found, and results that are calculated once for several uses."""
 
 from __future__ import annotations
 
 import datetime as dt
-import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from billframes._notes import Note, Notes, Rule, collect_notes
-from billframes.analysis.declare.columns import Frame
 
 
 @dataclass(slots=True)
@@ -41,37 +32,6 @@ class Findings:
             findings.notes |= part.notes
             findings.unknown |= part.unknown
         return findings
-
-
-Checked = tuple[Frame, Findings]
-
-
-class CheckedFrames:
-    """A cache of checked frames, with the findings in them; that of a pandas frame is dropped with the frame."""
-
-    def __init__(self) -> None:
-        self._checked: dict[int, dict[tuple[str, bool], Checked]] = {}
-        self._references: dict[int, weakref.ref[Any]] = {}
-
-    def get(self, natives: Mapping[str, Any], *, ids_only: bool) -> dict[str, Checked]:
-        """Return the frames that were already checked under the same name, by name."""
-        found = {name: self._checked.get(id(each), {}).get((name, ids_only)) for name, each in natives.items()}
-        return {name: each for name, each in found.items() if each is not None}
-
-    def add(self, name: str, native: Any, checked: Checked, *, ids_only: bool) -> None:
-        """Add a checked frame; frames of an engine that does not allow to keep track of them are not cached."""
-        address = id(native)
-        if address not in self._checked:
-            try:
-                # When a frame is deleted, a new one can get the same id.
-                self._references[address] = weakref.ref(native, lambda _deleted: self._drop(address))
-            except TypeError:
-                return
-            self._checked[address] = {}
-        self._checked[address][name, ids_only] = checked
-
-    def _drop(self, address: int) -> None:
-        del self._checked[address], self._references[address]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +81,3 @@ class KeptResults:
         result, notes = self._results[key]
         notes.finish()
         return result
-
-
-_SHARED: ContextVar[CheckedFrames | None] = ContextVar("shared", default=None)
-
-
-def current_checks() -> CheckedFrames:
-    """Return the cache of the innermost `share_checks`, or else a new one."""
-    return _SHARED.get() or CheckedFrames()
-
-
-@contextmanager
-def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
-    """
-    Let the analyses called in this block share their checks; each gives the same notes as without it.
-
-    With `checked`, several blocks share a cache. The frames must not change between them.
-    """
-    token = _SHARED.set(checked or current_checks())
-    try:
-        yield
-    finally:
-        _SHARED.reset(token)

@@ -1,6 +1,6 @@
 """Find values in users' frames that would silently give a wrong figure.
 
-Every frame that is passed to an analysis is checked once (or once for several analyses, see `checked_frames`): for
+Every frame that is passed to an analysis is checked once, and a book's for all analyses: for
 repeated ids, missing numbers, enum values that are unknown or in another case, and billed items without an invoice.
 This is fast: an unchanged frame of a loader has unique ids, a categorical column lists its values, and one query counts
 the rows of all lazy frames. Rows are only compared if ids repeat.
@@ -27,7 +27,7 @@ from billframes.analysis.declare.columns import (
     Frame,
     as_arrow,
 )
-from billframes.analysis.frames.checked_frames import Findings, current_checks
+from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.engine import collect_counts, collect_values
 from billframes.analysis.frames.enum_values import is_text, undeclared_counts, with_declared_values
 from billframes.analysis.frames.expressions import as_day, count_if, midnight
@@ -101,19 +101,9 @@ def check_values(
     and ids that two frames write differently, are refused.
     """
     refuse_unlike_ids(frames)
-    cache = current_checks()
-    checked = cache.get(natives, ids_only=ids_only)
-    checks_of = {
-        name: _FrameChecks.of(name, frame, natives[name], ids_only=ids_only)
-        for name, frame in frames.items()
-        if name not in checked
-    }
+    checks_of = {name: _FrameChecks.of(name, frame, natives[name], ids_only=ids_only) for name, frame in frames.items()}
     counts = _count({name: checks for name, checks in checks_of.items() if checks.counted})
-    for name, checks in checks_of.items():
-        checked[name] = checks.correct(counts.get(name, {}), notes)
-        # Every analysis of a frame with repeated rows gives a note, so the frame is checked again.
-        if not counts.get(name, {}).get("repeated"):
-            cache.add(name, natives[name], checked[name], ids_only=ids_only)
+    checked = {name: checks.correct(counts.get(name, {}), notes) for name, checks in checks_of.items()}
     findings = Findings.of(found for _frame, found in checked.values())
     return {name: checked[name][0] for name in frames}, findings
 

@@ -20,7 +20,6 @@ from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import first_date, first_day, read_period
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.native import nan_to_null, to_native
@@ -228,7 +227,7 @@ def figures_of(
     wanted, keys, filters = find_figures(names), names_in(by), {} if where is None else where
     _check(keys, filters, compare, top, source)
     notes = Notes()
-    with collect_notes(notes), share_checks():
+    with collect_notes(notes):
         rows = FigureRows.read(wanted, source.compared(compare), list(dict.fromkeys([*keys, *filters])))
         for key, values in filters.items():
             rows = rows.where(key, values, listed)
