@@ -41,6 +41,7 @@ def widening(squares: Floats, independent: float) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> widening(np.full(4, 5.0), 4), widening(np.zeros(0), 0), widening(np.zeros(12), 12)
     (3.5, 2.0, 1.0)
     """

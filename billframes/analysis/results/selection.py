@@ -23,7 +23,8 @@ def selected(call: Call, keys: Keys, name: str, columns: Sequence[str], **option
     The column `total` has the analysis's short name. Figures that the result does not have are missing.
     """
     rows = call.ask(name, **options)
-    rows = rows.with_columns(**{each: nw.col("total") for each in columns if each in analyses()[name].short})
+    if short := [each for each in columns if each in analyses()[name].short]:
+        rows = rows.with_columns(*(nw.col("total").alias(each) for each in short))
     figures = columns_or_null(rows, columns, dict.fromkeys(columns, nw.Float64))
     return rows.select(*keys.columns, *figures, **{f"_{name}": nw.lit(1.0)})
 

@@ -125,7 +125,7 @@ def cash_forecast_record(
     ...     result = cash_forecast_record(invoices, fell, entries, as_of="2026-10-31", horizons=(8,))
     >>> last = result.set_index("as_of").loc["2026-09-05"]
     >>> last[["cash_amount", "low_amount", "high_amount", "received_amount"]].astype(int).tolist(), last["outcome"]
-    ([7574, 5305, 10144, 8000], 'inside')
+    ([7764, 5436, 10400, 8000], 'inside')
     """
     data = Data(
         settings,
