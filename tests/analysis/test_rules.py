@@ -366,7 +366,9 @@ MISTAKES["days_outside"] = dataclasses.replace(MISTAKES["days_outside"], rightly
 
 FOLDERS = [f"billframes.{name}" for name in ("analysis", "loading", "schema", "book")]
 # A mirror must have kept an earlier report: `tests/report/test_mirror.py`. Frames that disagree: `test_between.py`.
+# Frames beside their loads: `test_stamp.py`.
 ELSEWHERE = {"restated", "unlike_invoice", "unlike_amount", "unlike_balance", "unbilled_on_invoice"}
+ELSEWHERE |= {"changed_since_load", "more_rows", "other_account", "other_day", "from_part", "unknown_load"}
 PYTHON = re.compile(r"`|\w=|\w\(|\bbf\.|\[|[a-z]{2}_[a-z]|\bframes?\b|{|}")
 
 
