@@ -23,7 +23,6 @@ from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.cli import COMMANDS
 from billframes.report.kernel import demonstration
 
@@ -95,7 +94,7 @@ def write(folder: Path) -> None:
             (folder / name).write_text(text, encoding="utf-8")
         for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
             shutil.copy(notebook, folder / "notebooks")
-        with bf.Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]) as client, share_checks():
+        with bf.Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]) as client:
             _gallery(folder, client)
 
 

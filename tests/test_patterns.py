@@ -43,7 +43,8 @@ def patterns_of_the_package():
         assigned = {
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
-        for name in assigned & vars(module).keys():
+        # Each process of the tests collects them in the same order.
+        for name in sorted(assigned & vars(module).keys()):
             for pattern in held(vars(module)[name]):
                 add(found, pattern, used.get(name) or others or {"sub"}, f"{path.name}: {name}")
         for pattern, method, line in literals(tree):

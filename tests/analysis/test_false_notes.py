@@ -6,7 +6,6 @@ are those of `tests.firms`, which go through all analyses.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import datetime as dt
 import functools
@@ -20,7 +19,6 @@ import pyarrow as pa
 import pytest
 
 from billframes import FirmSettings, analysis
-from billframes.analysis.frames.checked_frames import share_checks
 from billframes.book import Book
 from billframes.periods import resolve
 from tests.analysis.conftest import ENGINES, rows_of
@@ -175,9 +173,7 @@ def test_a_scorecard_says_once_that_there_are_no_users():
 @pytest.mark.parametrize(("name", "engine", "whole"), list(firms_on_engines()))
 def test_a_firm_with_right_figures_is_given_no_note(name, engine, whole):
     frames = on(FIRMS[name](), ENGINES[engine], whole=whole)
-    # Books, whose frames are whole loads, share the checks of a frame among their analyses.
-    with share_checks() if whole else contextlib.nullcontext():
-        notes = {each: notes_of(call, frames) for each, call in CALLS.items()}
+    notes = {each: notes_of(call, frames) for each, call in CALLS.items()}
     if name == "hidden rates":
         # Each analysis that needs rates says once that they are hidden.
         assert all(len(each) <= 1 for each in notes.values()), notes
