@@ -112,11 +112,6 @@ def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
     return totals.with_columns(C(*coded).cast(nw.String)) if coded else totals
 
 
-def collect_sums(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
-    """Add up and collect a lazy frame; a frame in memory is returned unchanged, for the caller to add up later."""
-    return collect(sum_by(frame, by, measures)) if isinstance(frame, nw.LazyFrame) else frame
-
-
 def to_dicts(frame: Frame) -> list[dict[str, Any]]:
     """Collect a frame into a list of one dict per row; missing values are None."""
     rows: list[dict[str, Any]] = to_arrow(frame).to_pylist()

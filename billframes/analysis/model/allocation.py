@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.declare.columns import ENUMS, Frame, column_names
+from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import full_join_by_id, join_by_id, sum_by
-from billframes.analysis.frames.expressions import as_float, columns_or_null, value_if
+from billframes.analysis.frames.expressions import as_float, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.invoice_parts import (
     columns_for_taxes,
@@ -56,30 +56,6 @@ def _is_date(frame: Frame, column: str) -> bool:
     """Tell whether a column that is not needed has dates: in a file read by hand, it can be text."""
     dtype = frame.collect_schema().get(column)
     return dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
-
-
-def unknown_time(
-    frames: Frames, columns: Iterable[str], optional: Iterable[str] = (), *, lazily: bool = False
-) -> Frame | None:
-    """
-    Select entries whose billing type is missing or unknown, with their amount as `worth`; None if there are none.
-
-    They are not counted as billed, but they may have been billed.
-    """
-    if not frames.unknown_values("time_entries", "billing_type"):
-        return None
-    needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
-    known = C("billing_type").is_in(ENUMS["billing_type"]).fill_null(False)
-    entries = frames.select("time_entries", needed, optional, lazily=lazily)
-    return entries.filter(~known).with_columns(worth=C("amount"))
-
-
-def billing_state() -> nw.Expr:
-    """Return the billing state of work: "unbilled", "prebill", "final" or, if the invoice was not passed, "unknown"."""
-    state = C("_invoice_state")
-    not_final = nw.when(state.is_in(PREBILL)).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
-    invoiced = nw.when(state == "final").then(nw.lit("final")).otherwise(not_final)
-    return nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(invoiced)
 
 
 def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
@@ -174,35 +150,6 @@ def is_nearly_cancelled(total: str, gross: str) -> nw.Expr:
     return C(total).abs() < C(gross) * _NEARLY_CANCELLED
 
 
-def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
-    """Return the net billed time fees of entries to which `_per_worth` and `_per_hour` of their invoice were joined."""
-    # Fees are missing because of missing hours only if they are allocated by hours.
-    by_hours = value_if(C("_per_hour") != 0, C(hours) * C("_per_hour"))
-    return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
-
-
-def open_shares(time: Frame | None, rates: Frame, frames: Frames, by: list[str]) -> Frame:
-    """
-    Add up the items' shares of the balance of their invoice as `_share`, by invoice and `by`.
-
-    `by` are `matter_id`, `user_id` and their names. Time is from `time_on_invoices` with the same `by`, and `rates`
-    have the columns of `with_open_shares`. The rest of a balance belongs to no item.
-    """
-    parts = []
-    if time is not None:
-        fees = join_by_id(
-            time, rates.select("invoice_id", "_per_worth", "_per_hour", "_open_time"), "invoice_id", "inner"
-        )
-        parts.append(_shares(fees, allocated_fee("_worth", "_hours") * C("_open_time"), by))
-    ids = [column for column in by if column.endswith("_id")]
-    for name in NOT_TIME:
-        if name in frames:
-            items = frames.select(name, ("invoice_id", "amount", *ids), by)
-            items = join_by_id(items, rates.select("invoice_id", f"_open_{name}"), "invoice_id", "inner")
-            parts.append(_shares(items, C("amount") * C(f"_open_{name}"), by))
-    return sum_by(nw.concat(parts), ["invoice_id", *by], ["_share"])
-
-
 def _select_invoices(frames: Frames, keep: Iterable[str], needed: Iterable[str]) -> Frame:
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
     rows = frames.select("invoices", (*columns, *needed), keep)
@@ -231,8 +178,3 @@ def _with_items(rates: Frame, name: str, frames: Frames) -> Frame:
     amounts = frames.select(name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
     totals = sum_by(amounts, ["invoice_id"], ["amount"]).rename({"amount": f"_{name}"})
     return join_by_id(rates, totals, "invoice_id")
-
-
-def _shares(items: Frame, share: nw.Expr, by: list[str]) -> Frame:
-    columns = columns_or_null(items, by, dict.fromkeys(by, nw.String))
-    return items.filter(~C("invoice_id").is_null()).select("invoice_id", *columns, _share=share)

@@ -134,27 +134,6 @@ def with_settled_fees(invoices: Frame, settings: FirmSettings) -> Frame:
     return invoices.with_columns(_settled=ordered.otherwise(in_proportion))
 
 
-def with_open_shares(invoices: Frame, settings: FirmSettings) -> Frame:
-    """
-    Add the share of the balance that belongs to each unit of money of an item: `_open_time` and so on.
-
-    An item has its own open part and that of the tax on it. A balance below 0, or above the amount, is divided in
-    proportion.
-    """
-    in_proportion = {kind: _of_total(1.0 + C(f"_tax_on_{kind}")) for kind in KINDS}
-    order = settings.payment_order
-    if order == "proportional":
-        return invoices.with_columns(**{f"_open_{kind}": each for kind, each in in_proportion.items()})
-    open_part = {part: 1.0 - _settled_part(part, order) for part in ("tax", "expenses", "fees")}
-    ordered = _in_order() & ~(C("_balance") <= 0) & (C("_balance") <= C("_total"))
-    shares = {
-        kind: (open_part[_PART_OF[kind]] + C(f"_tax_on_{kind}") * open_part["tax"]) / C("_balance") for kind in KINDS
-    }
-    return invoices.with_columns(
-        **{f"_open_{kind}": nw.when(ordered).then(shares[kind]).otherwise(in_proportion[kind]) for kind in KINDS}
-    )
-
-
 def _of_total(part: nw.Expr) -> nw.Expr:
     return value_if(~(C("_total").abs() <= RESIDUE), part / C("_total"))
 
