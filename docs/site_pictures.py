@@ -173,8 +173,9 @@ def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[st
         own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", dashboard.FOLDER_VARIABLE: str(frames)}
         with subprocess.Popen(command, env=own, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log) as server:  # noqa: S603
             try:
-                with server.stdin as words:
-                    words.write(f"{token}\n".encode())
+                # The server ends when its input does.
+                server.stdin.write(f"{token}\n".encode())
+                server.stdin.flush()
                 while not port.exists():
                     if server.poll() is not None:
                         raise RuntimeError((folder / "log").read_text())

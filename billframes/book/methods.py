@@ -25,7 +25,6 @@ from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
-from billframes.book.frames import BookFrames
 from billframes.loading.load_info import attach_notes
 from billframes.periods import Period
 
@@ -116,8 +115,9 @@ def _data(book: Any, needed: Collection[str], arguments: dict[str, Any]) -> Data
     """Return the frames of a call: those of the book, with what it keeps of them, or others that the caller passes."""
     settings = arguments.pop("settings", None)
     own = {name: arguments.pop(name) for name in FRAME_NAMES if name in arguments}
-    if not own and isinstance(book, BookFrames):
-        return book._view(needed, settings)
+    if not own and hasattr(book, "_view"):
+        view: Data = book._view(needed, settings)
+        return view
     found = own | {name: getattr(book, name) for name in needed}
     return Data(settings, **{name: found[name] for name in FRAME_NAMES if name in found})
 

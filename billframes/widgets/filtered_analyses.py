@@ -13,12 +13,13 @@ Each analysis declares how it is filtered (`TabSpec.filters`). It is called in t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.spec import Analysis, FilterKind
 from billframes.analysis.model.keys import TIMES, By
@@ -51,8 +52,9 @@ class _SubstituteBook:
         span: Span,
         frames: Mapping[str, Callable[[], pd.DataFrame]],
         settings: FirmSettings | None,
+        kind: str = "",
     ) -> None:
-        self._filtered, self._span, self._frames = filtered, span, frames
+        self._filtered, self._span, self._frames, self._kind = filtered, span, frames, kind
         self.settings = settings
         self._denied: set[str] = filtered.book._denied
         # It answers for the days, too.
@@ -63,6 +65,14 @@ class _SubstituteBook:
             raise AttributeError(name)
         frame: pd.DataFrame = self._frames[name]() if name in self._frames else getattr(self._filtered.book, name)
         return frame
+
+    def _view(self, names: Collection[str], settings: FirmSettings | None) -> Data:
+        """Return some of the frames for an analysis; other periods of the same filters use the same ones."""
+        if not self._frames:
+            return self._filtered.book._view(names, settings)
+        data = self._filtered.data.setdefault(self._kind, Data.of_book())
+        data.add(**{name: getattr(self, name) for name in names if name not in data})
+        return data.view(names, settings)
 
     def span(self, _start: Any, _end: Any) -> Span:
         return self._span
@@ -84,7 +94,7 @@ class _SubstituteBook:
 def _parts_of_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
     """Add up the items of the people who pass, with their available hours, and keep the parts of the marked items."""
     items = {name: partial(frames.items_of_users, name) for name in ITEMS}
-    book = _SubstituteBook(frames, span, {**items, "users": frames.users}, frames.settings_of_users())
+    book = _SubstituteBook(frames, span, {**items, "users": frames.users}, frames.settings_of_users(), "items")
     return _marked_parts(analysis, book, by, [MARK] if frames.marks_items else [])
 
 
@@ -96,7 +106,7 @@ def _parts_of_time_entries(frames: FilteredFrames, span: Span, analysis: Analysi
     marks = [MARK] if frames.state.criteria.keys() - frames.client_state.criteria.keys() else []
     if marks:
         others["time_entries"] = frames.marked_time_entries
-    book = _SubstituteBook(frames, span, others, frames.book.settings)
+    book = _SubstituteBook(frames, span, others, frames.book.settings, "time entries")
     return _marked_parts(analysis, book, by, marks)
 
 
@@ -112,7 +122,7 @@ def _parts_of_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by
         if state.criteria:
             marks.append(mark := f"{entity}_{MARK}")
             others[name] = partial(frames.marked_details, name, entity, state, mark)
-    book = _SubstituteBook(frames, span, others, frames.book.settings)
+    book = _SubstituteBook(frames, span, others, frames.book.settings, "matters")
     return _marked_parts(analysis, book, by, marks)
 
 

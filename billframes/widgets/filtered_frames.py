@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import IDS, ITEM_ID
 from billframes.analysis.declare.spec import FilterKind
 from billframes.analysis.frames.distinct_names import DistinctNames
@@ -56,6 +57,7 @@ class FilteredFrames:
         self.client_state, self.matter_state, self.user_state = (split[name] for name in ("client", "matter", "user"))
         self.marks_items = len(self.user_state.criteria) < len(state.criteria)
         self._kept: dict[tuple[str, ...], pd.DataFrame] = {}
+        self.data: dict[str, Data] = {}
 
     def _keep(self, *call: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """Make a frame once: the same frame is checked once by all analyses."""

@@ -64,7 +64,7 @@ def calls():
 def test_a_note_and_a_refusal_name_the_analysis_that_was_asked(name, calls):
     (call, _), (of_month, _) = (each[name] for each in calls)
     with pytest.warns():
-        subjects = {each["subject"] for each in bf.notes(call())}
+        subjects = {each["subject"] for each in call().attrs["notes"]}
     assert name in subjects
     assert subjects <= {name, "time_entries", "invoices", "settings"}
     with pytest.raises(bf.ParameterError, match=f"^{name} needs all "):

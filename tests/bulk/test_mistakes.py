@@ -138,7 +138,8 @@ def test_new_hours_that_are_parts_of_a_day_are_noted_and_those_of_a_timer_are_no
 
 def test_hours_that_become_a_24th_are_noted_and_others_are_not(firm):
     entries = firm.client.time_entries("2026-10", billed=False)
-    one = entries[entries["hours"] > 0.5].head(1)[["time_entry_id", "hours"]]
+    # Other tests change the first rows.
+    one = entries[entries["hours"] > 0.5].iloc[[20]][["time_entry_id", "hours"]]
     plan = firm.client.time_entries.plan(one.assign(hours=(one["hours"] / 24).round(4)))
     assert [note for note in plan.notes if note.startswith("Hours that look like parts of a day: 1, such as ")], plan
     assert not any("parts of a day" in note for note in firm.client.time_entries.plan(one.assign(hours=0.25)).notes)

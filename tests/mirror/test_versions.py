@@ -33,7 +33,7 @@ def m(writer, tmp_path_factory):
 READERS = """
 import os, sys
 import billframes as bf
-import billframes.mirror.mirror, billframes.analysis.aging, deltalake
+import billframes.mirror.mirror, billframes.analysis.sheets.aging, deltalake
 for _ in range(int(sys.argv[2])):
     child = os.fork()
     if child:

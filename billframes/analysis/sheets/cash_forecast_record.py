@@ -206,7 +206,7 @@ ANALYSIS = Analysis(
         "good record has four of five inside the range, not all: a range that is never missed is too wide."
     ),
     example=(
-        "The forecast of 5 September said 7574 by 31 October, in four of five cases 5305 to 10144. What came was 8000: "
+        "The forecast of 5 September said 7764 by 31 October, in four of five cases 5436 to 10400. What came was 8000: "
         "inside."
     ),
     formula="`error` = `received_amount` ÷ `cash_amount` − 1",
