@@ -191,7 +191,17 @@ def test_a_book_shows_its_period_settings_and_loaded_frames_without_loading(clie
     assert fields["Settings"].startswith("No firm settings: 8 hours a day")
     assert fields["Loaded"].startswith("nothing yet")
     assert "realization" in fields["Analyses"]
-    assert set(vars(book)) == {"period", "settings", "_client", "_client_items", "_days", "_denied", "_named"}
+    assert set(vars(book)) == {
+        "period",
+        "settings",
+        "_client",
+        "_data",
+        "_frames",
+        "_client_items",
+        "_days",
+        "_denied",
+        "_named",
+    }
     users = len(book.users)
     assert labels_and_values(book._repr_html_())["Loaded"] == f"users ({users})"
 
