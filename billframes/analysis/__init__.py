@@ -1,13 +1,14 @@
 """The analyses: pure functions from frames to frames, on any engine.
 
-Each analysis is one module here, in which `ANALYSIS` declares everything that the rest of billframes needs. What they
-share is in folders; a module imports only from folders above its own:
+Each analysis is one module, most in `sheets`. Its `ANALYSIS` declares everything that the rest of billframes needs:
 
-- `declare`: the declarations of analyses, facts and columns, and the words that explain them
-- `frames`: users' frames, converted to Narwhals and checked, and results converted back
+- `declare`: the declarations of analyses and columns, and the words that explain them
+- `data`: the frames of a book or of a call, and one call of an analysis
+- `facts`: the rows that figures are sums of
+- `keys`: how rows are added up by the keys of `by=`
 - `rules`: what is noted about frames that would give a wrong figure without an error
-- `model`: the rows that analyses add up, and the keys that group them
 - `results`: results explained, compared, and put side by side
+- `frames`, `model`: what the analyses outside `sheets` still use, and conversions that all use
 
 The names here are the functions, not the modules with the same names.
 """

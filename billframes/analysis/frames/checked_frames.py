@@ -1,4 +1,4 @@
-"""What the checks of a frame found, and results that are calculated once for several uses."""
+"""Keep the findings of a frame's checks, and results that several uses share."""
 
 from __future__ import annotations
 
