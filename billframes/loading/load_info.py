@@ -85,7 +85,7 @@ def notes(result: Any) -> list[dict[str, Any]]:
     """
     Return the notes of a result: what was seen in its frames that can make a figure wrong or missing, and its facts.
 
-    Facts were no warnings: "from_part" says which part of the rows that were loaded the result is from, and
+    Facts are not warnings: "from_part" says which part of the rows that were loaded the result is from, and
     "unknown_load" which frames don't remember how they were loaded. A pandas result has both in `attrs["notes"]` and
     `attrs["facts"]`. Frames of other engines have no place for it.
 

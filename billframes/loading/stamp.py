@@ -126,8 +126,9 @@ def _total(numbers: npt.NDArray[np.float64], column: Any) -> Total:
     missing = np.isnan(numbers)
     known = numbers[~missing] if missing.any() else numbers
     is_single = "float32" in str(getattr(column, "dtype", "")) or getattr(column, "type", None) == pa.float32()
-    rounding = max(_CENT, float(np.abs(known).sum()) * _SINGLE) if is_single else _CENT
-    return Total(float(known.sum()), int(missing.sum()), rounding)
+    with np.errstate(over="ignore"):
+        rounding = max(_CENT, float(np.abs(known).sum()) * _SINGLE) if is_single else _CENT
+        return Total(float(known.sum()), int(missing.sum()), rounding)
 
 
 def _span(column: Any) -> tuple[dt.date, dt.date] | None:

@@ -103,8 +103,8 @@ def test_rows_are_the_same_on_other_engines(engine, figure):
 @pytest.mark.parametrize(
     ("figure", "how", "said"),
     [
-        ("billing_realization", {}, "'billing_realization' is no sum.*'billed_amount' and 'worked_amount'"),
-        ("wip.oldest_date", {}, "is no sum"),
+        ("billing_realization", {}, "'billing_realization' is not a sum.*'billed_amount' and 'worked_amount'"),
+        ("wip.oldest_date", {}, "is not a sum"),
         ("capacity_hours", {}, "not known: utilization does not add it up"),
         ("stale.hours", {}, "not known: stale does not add it up"),
         ("realization.unbilled_amount", {}, "only with options"),

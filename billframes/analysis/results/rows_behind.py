@@ -92,7 +92,7 @@ def rows(
     Raises
     ------
     ParameterError
-        The figure is no sum, or not one of rows; or a key or a value of `where` is unknown.
+        The figure isn't a sum of rows; or a key or a value of `where` is unknown.
     MissingColumnError
         The analysis lacks a frame or a column.
 
@@ -149,7 +149,7 @@ def rows_from(
 
 
 def _find_sum(name: str) -> Figure:
-    """Look up a figure, also of analyses whose figures don't stand beside others; refuse one that is no sum of rows."""
+    """Look up a figure, also of analyses whose figures don't stand beside others; refuse one that rows don't add up to."""
     stem, _, last = str(name).rpartition(".")
     of = {each.name: each for each in analyses()[stem].columns} if stem in analyses() else {}
     known = name in figure_names() or last not in of
@@ -157,7 +157,7 @@ def _find_sum(name: str) -> Figure:
     if not found.measure.adds_up:
         parts = [" and ".join(map(repr, pair)) for pair in found.measure.ratios[:1]]
         more = f" Ask for those of {parts[0]}." if parts else ""
-        raise ParameterError(f"{name!r} is no sum, so no rows add up to it.{more}")
+        raise ParameterError(f"{name!r} is not a sum, so rows don't add up to it.{more}")
     analysis = found.analysis
     if analysis.rows_of is None or "by" not in analysis.takes or analysis.book.method:
         raise _not_known(found)
