@@ -149,7 +149,7 @@ def rows_from(
 
 
 def _find_sum(name: str) -> Figure:
-    """Look up a figure, also of analyses whose figures don't stand beside others; refuse one that rows don't add up to."""
+    """Look up a figure, also of analyses whose figures don't stand beside others; refuse one that isn't a sum."""
     stem, _, last = str(name).rpartition(".")
     of = {each.name: each for each in analyses()[stem].columns} if stem in analyses() else {}
     known = name in figure_names() or last not in of
