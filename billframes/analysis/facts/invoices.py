@@ -11,20 +11,22 @@ Expenses are always billed at E. With `discounts="time"`, fixed fees are billed 
 
     time = (A − E × (1 + r(expenses)) − F × (1 + r(fixed fees))) ÷ (1 + r(time))
 
-This is `net`, the net billed time fees: without taxes, A − E − F. An invoice without time bears the difference with its
-fixed fees, and then `net`, their difference to F, has their rate. With `discounts="items"`, time of the value W and
-fixed fees are billed at the same share of W and F. Tax is the rest of the amount. It is rounded to cents on invoices:
-if the items and their tax differ from A by no more, there is no difference to bear.
+This is `net`, the net billed time fees: without taxes, A − E − F. A discount larger than the value of the time makes it
+negative. An invoice of fixed fees without time bears the discount with them: `net` is then what they are billed at less
+F. With `discounts="items"`, time of the value W and fixed fees are billed at the same share of W and F. Tax is the rest
+of the amount. Invoices round it to cents: if the settings have taxes, and A is within 0.01 of what the items are worth
+with their tax, there is no discount.
 
 The net fees are spread over the invoice's billable entries in proportion to their value, or to their hours if a value
-is hidden or all are 0. If entries below 0 nearly cancel the others, the proportions would be arbitrary: then the fees
-are spread over no entry, as those of an invoice without time, such as a credit note. Whose they are, `work` says.
+is hidden or all are 0. If entries below 0 nearly cancel the others (the sum is less than a tenth of the sum of absolute
+values), the proportions would be arbitrary: then the fees are spread over no entry, like those of an invoice without
+time. A credit note is an invoice below 0, usually without items. Whose these fees are, `work` says.
 
 What is not open is settled, by a payment, a credit or a write-off alike; an invoice of 0 has nothing to settle. A part
 payment settles fees, expenses and tax in proportion, or in the settings' `payment_order`, one after the other: with
 the order tax, expenses, fees, the settled fees are A − balance − tax − expenses, but at least 0 and at most the fees.
 Time and fixed fees share them in proportion. An invoice below 0, or with a part below 0, is settled in proportion. A
-balance below 0 is an unused credit, which is never overdue.
+balance below 0 is an unused credit, which is never overdue; in proportion, more than the invoice is settled then.
 
 For example, an invoice of 900 with an expense of 100 bills time worth 1,000 at 800, so each 1.00 of value is billed at
 0.80. If 225 of it are open, a quarter of each part is: of the fees, 600 are settled.
@@ -41,13 +43,13 @@ One row is one invoice that was passed. A number that is not known, such as a mi
 | `hidden` | how many billable entries on it have hours, but no amount |
 | `expenses`, `fixed_fees` | the sums of these items on it |
 | `net` | the net billed time fees |
-| `fees` | these and the fixed fees as billed |
+| `fees` | the net fees and the fixed fees as billed |
 | `tax` | the rest of the amount |
 | `tax_on_time`, `tax_on_fixed_fees`, `tax_on_expenses` | the rates of tax |
-| `per_value`, `per_hour` | the fee of an entry for each 1.00 of its value, and for each hour; one of them is 0 |
+| `per_value`, `per_hour` | the fee of an entry for each 1.00 of its value, and for each hour; one or both are 0 |
 | `is_spread` | whether its net fees are spread over entries |
-| `is_cancelled` | whether it has time, and entries below 0 nearly cancel it |
-| `is_mixed` | whether it bills fixed fees, too |
+| `is_cancelled` | whether entries below 0 nearly cancel the others |
+| `is_mixed` | whether it has fixed fees |
 | `settled` | the settled part of its fees, as a ratio |
 | `open_time`, `open_fixed_fees`, `open_expenses` | what is open of each 1.00 of an item's billed amount, with its tax |
 """
@@ -105,7 +107,7 @@ def _as_loaded(of: Reader, own: Iterable[str]) -> Frame:
 
 
 def value_of_entry() -> nw.Expr:
-    """Return the value of an entry at its rates: its amount, 0 without hours, missing if it is hidden."""
+    """Return the value of an entry at its rates: its amount; without one, 0 if it has 0 hours, or else missing."""
     return nw.when(~(C("amount").is_null() & (C("hours") == 0))).then(C("amount")).otherwise(nw.lit(0.0))
 
 
@@ -168,10 +170,10 @@ def _with_fees(rows: Frame, of: Reader, discounts: str) -> Frame:
     shown = C("hidden") == 0
     if discounts == "items":
         value = _with_tax("time", "value") + _with_tax("fixed_fees")
-        spread = shown & (value.abs() > RESIDUE * (C("gross_value") + C("fixed_fees").abs()))
-        rows = rows.with_columns(part=nw.when(spread).then(C("without_expenses") / value))
-        net = nw.when(spread).then(C("part") * C("value")).otherwise(net)
-        fees = nw.when(spread).then(C("part") * (C("value") + C("fixed_fees"))).otherwise(fees)
+        is_shared = shown & (value.abs() > RESIDUE * (C("gross_value") + C("fixed_fees").abs()))
+        rows = rows.with_columns(share=nw.when(is_shared).then(C("without_expenses") / value))
+        net = nw.when(is_shared).then(C("share") * C("value")).otherwise(net)
+        fees = nw.when(is_shared).then(C("share") * (C("value") + C("fixed_fees"))).otherwise(fees)
     if of.settings.taxes:
         items = _with_tax("time", "value") + _with_tax("fixed_fees") + _with_tax("expenses")
         exact = shown & ((items - C("amount")).abs() <= _ROUNDING)
@@ -179,7 +181,7 @@ def _with_fees(rows: Frame, of: Reader, discounts: str) -> Frame:
         fees = nw.when(exact).then(C("value") + C("fixed_fees")).otherwise(fees)
     rows = rows.with_columns(net=net).with_columns(net=_or_zero(C("net"))).with_columns(fees=fees)
     rows = rows.with_columns(tax=_or_zero(C("amount") - C("fees") - C("expenses")))
-    return rows.drop("without_expenses", *(["part"] if discounts == "items" else []))
+    return rows.drop("without_expenses", *(["share"] if discounts == "items" else []))
 
 
 def _net_on_time() -> nw.Expr:
@@ -234,9 +236,11 @@ def is_nearly_cancelled(name: str) -> nw.Expr:
 
 def _with_open_parts(rows: Frame, of: Reader) -> Frame:
     order = of.settings.payment_order
-    known = ~(C("amount").abs() <= RESIDUE)
-    settled = value_if(known, (C("amount") - C("balance")) / C("amount"))
-    open_parts = {kind: value_if(known, (1.0 + C(f"tax_on_{kind}")) / C("amount") * C("balance")) for kind in KINDS}
+    is_charged = ~(C("amount").abs() <= RESIDUE)
+    settled = value_if(is_charged, (C("amount") - C("balance")) / C("amount"))
+    open_parts = {
+        kind: value_if(is_charged, (1.0 + C(f"tax_on_{kind}")) / C("amount") * C("balance")) for kind in KINDS
+    }
     if isinstance(order, str):
         return rows.with_columns(settled=settled, **{f"open_{kind}": each for kind, each in open_parts.items()})
     in_order = functools.reduce(operator.and_, [~(C(each) < 0) for each in ("fees", "expenses", "tax")])

@@ -2,23 +2,25 @@
 
 An item is a time entry, an expense or a fixed fee. It is worth its amount at its rates, and it has earned the fees that
 its invoice bills for it (see `invoices`): an entry of 600 on an invoice that bills time worth 1,000 at 800 has earned
-480. Expenses and fixed fees are billed at their amounts.
+480. Expenses and fixed fees have their amounts, and no `fees`.
 
 What no item explains of an invoice has rows of its own, so that fees and balances add up to those of the invoices:
 
 - `kind` "fees": the net fees of a final invoice whose fees are spread over no entry. They are the client's, and
   belong to no matter, even if the invoice names one.
-- `kind` "balance": the part of a balance that no item has. That of an invoice without items is on the invoice's own
-  matter; otherwise the part belongs to no matter.
+- `kind` "balance": the part of a balance that no item has. That of an invoice without any item is on the invoice's own
+  matter; otherwise the part belongs to no matter. It is below 0 for the discount of an invoice of fixed fees without
+  time.
 
-So the fees of a credit note belong to its client and to no matter, and its open balance to the matter that it names.
+So the fees of a credit note without items belong to its client and to no matter, and its open balance to the matter
+that it names. Entries on a credit note share its fees as those of any invoice.
 
 The fact leaves out no item: an analysis selects rows by `kind`, `type`, `state` and `matter_type`. An item has the type
 of its matter, also an expense: so work in progress leaves out the expenses on contingency matters with their time, but
 not those on pro bono and internal matters. Fees without a matter are of the type "Unknown", which counts by default.
 
 An unknown number is NaN, such as the value of an entry whose amount is hidden: so a sum is missing exactly if an
-unknown number counts. Never multiply by a mark, because 0 × NaN is NaN.
+unknown number counts. A sum selects rows by `when`; multiplying by a mark fails, because 0 × NaN is NaN.
 
 No column depends on a day or a period: an analysis compares dates with its own.
 
@@ -26,21 +28,21 @@ No column depends on a day or a period: an analysis compares dates with its own.
 |---|---|
 | `kind` | "time", "fixed_fee", "expense", "fees" or "balance" |
 | `invoice_id`, `client_id`, `matter_id`, `user_id` | the ids; a client's fees have neither matter nor user |
-| `matter_type` | the type of the item's own, or else of its matter; "Unknown" if it is missing |
+| `matter_type` | as loaded with the item, or else its matter's; "Unknown" if both are missing |
 | `date` | the date of the item; missing for the rest of an invoice |
-| `invoice_date`, `due_date` | of its invoice; of an invoice that was not passed, as the item says |
+| `invoice_date`, `due_date` | of its invoice; if that was not passed, time has the `invoice_date` it was loaded with |
 | `state` | "unbilled" on no invoice, "prebill" on a draft, "final", "unknown", or "lost" if it was not passed |
 | `type` | of time: "billable", "fixedFee", "nonBillable" or "unknown"; of others missing |
 | `hours` | of time, else 0 |
 | `value` | of billable time and of time of unknown type: its amount, else 0 |
-| `is_billable`, `is_untyped` | whether it is billable time, or time of unknown type |
+| `is_billable`, `is_untyped` | whether it is billable time, or time of unknown billing type |
 | `is_final` | whether its state is "final" |
 | `is_priced` | whether an entry has an amount |
 | `amount` | of expenses and fixed fees, else 0 |
-| `fees`, `settled_fees` | on final invoices: the net fees of a billable entry, and the settled part of them |
+| `fees`, `settled_fees` | on final invoices: net fees of a billable entry or a row "fees", and the settled part |
 | `open` | its part of the balance of its invoice, with its tax |
 | `balance` | the balance of its whole invoice |
-| `is_mixed` | whether its invoice bills both time and fixed fees |
+| `is_mixed` | whether its invoice has fixed fees |
 | `is_unspread` | whether its fees are unknown, because they depend on a hidden value |
 | `is_cancelled` | whether these are the fees of an invoice on which entries below 0 nearly cancel the others |
 """
@@ -86,7 +88,8 @@ def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: 
     """
     Return the rows; see the module's docstring.
 
-    An item that lacks a column of `own` has no value in it. With `only`, rows of other kinds are left out.
+    An item that lacks a column of `own` has no value in it. With `only`, rows of other kinds are left out, but
+    not those of the fees if there are no items.
     """
     own = tuple(own)
     billed = _billed(of, own, discounts)
@@ -105,7 +108,7 @@ def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: 
 
 
 def _billed(of: Reader, own: tuple[str, ...], discounts: str) -> Frame:
-    """Return the invoices as rows of their net fees, which only those have whose fees are spread over no entry."""
+    """Return the invoices with what their items need; those whose fees are spread over no entry are rows "fees"."""
     there = of.columns("invoices")
     known = [each for each in own if source_of(each, there) in there]
     rows = of.fact(invoices, known, discounts=discounts)
@@ -227,7 +230,7 @@ def is_of_types(types: Collection[str] | None, left_out: Collection[str]) -> nw.
     return nw.when(declared).then(C("matter_type").cast(nw.String)).otherwise(nw.lit(UNKNOWN)).is_in(sorted(types))
 
 
-def is_untyped() -> nw.Expr:
+def is_of_unknown_matter_type() -> nw.Expr:
     """Return whether a row is on a matter whose type is not known."""
     return ~C("matter_type").is_in(ENUMS["matter_type"]) & ~C("matter_id").is_null()
 

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 from billframes._names import first_few, join_names
 from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import ITEMS, Frame
-from billframes.analysis.facts.work import UNKNOWN, is_untyped
+from billframes.analysis.facts.work import UNKNOWN, is_of_unknown_matter_type
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, to_dicts
 from billframes.analysis.frames.expressions import as_float
 from billframes.analysis.keys.keys import Keys, Sum, Totals
@@ -29,7 +29,7 @@ def open_marks() -> list[Sum]:
     return [
         *(Sum(f"_unknown_{name}", _ONE, unknown & (C("kind") == kind)) for name, kind in _KINDS.items()),
         Sum("_unpriced", _ONE, C("unpriced")),
-        Sum("_untyped", _ONE, is_untyped()),
+        Sum("_untyped", _ONE, is_of_unknown_matter_type()),
     ]
 
 

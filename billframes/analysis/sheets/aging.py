@@ -65,13 +65,13 @@ def aging(
 
     Counts final invoices dated on or before `as_of` whose balance is not 0. Balances below 0 are credits: they are in
     `credit_amount`, and in no bucket. `total` is the buckets and the credits together.
-    Days overdue = `as_of` - due date, so an invoice due on that day is current. Balances are as loaded, not as
-    they stood on `as_of`.
+    Days overdue = `as_of` - due date, so an invoice due on that day is current. Without a due date, an invoice is due
+    on its date. Balances are as loaded, not as they stood on `as_of`.
 
     By client, a balance belongs to the client of the invoice. By matter, user or a key that depends on them (such as
     practice area), a balance is spread over the invoice's items in proportion to the amount billed for each: for time
-    its share of the net billed time fees (see `realization`), for expenses and fixed fees their amounts. An amount
-    that is billed without an item is `Unassigned`.
+    its share of the net billed time fees (see `realization`), for expenses and fixed fees their amounts. What no item
+    has is `Unassigned`; an invoice without any item, such as a credit note, is on the matter it names.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def aging(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoice's date.
     basis : {"due_date", "invoice_date"}
-        Whether buckets count days past due or days since the invoice's date.
+        Whether buckets count days past due or days since the invoice's date. `overdue` counts days past due with both.
     buckets : sequence of int
         Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     settings : FirmSettings, optional
@@ -168,7 +168,7 @@ def _rows(call: Call, as_of: DateLike, by: By, basis: str, buckets: Sequence[int
 
 
 def _sums(limits: Mapping[str, float], days: str) -> list[Sum]:
-    """Return the sums; a part of a balance has the sign of the balance, also that of an item below 0."""
+    """Return the sums; a part of a balance is in the column of its invoice's whole balance, also one below 0."""
     final, debit = C("state") == "final", (C("state") == "final") & ~(C("balance") < 0)
     lows = [float("-inf"), *list(limits.values())[:-1]]
     buckets = [
@@ -293,7 +293,7 @@ ANALYSIS = Analysis(
         "Invoices whose state is missing or unknown: their balance is in `unknown_amount`, not in `total`.",
         "Unused credits, in the buckets, in `overdue` and in `weighted_days_overdue`: they are in `credit_amount`, and "
         "`total` is net of them.",
-        "Nothing else. By matter or user, an amount billed without an item is in the row `Unassigned`; an invoice "
+        "By matter or user, nothing: an amount billed without an item is in the row `Unassigned`; an invoice "
         "without any item is on the matter that it names (in figures of fees, it is on no matter).",
     ),
     cannot_tell=(

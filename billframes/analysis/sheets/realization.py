@@ -2,7 +2,8 @@
 
 The rows are the billable time of `work`, and the fees that are spread over no entry. An entry has the fees that its
 invoice bills for it, so a discount of the invoice is shared among its entries (`facts/invoices.py` says how). Rows on
-matters of `LEFT_OUT` are added up beside the others; fixed fees and expenses are not added up at all.
+matters of `LEFT_OUT` are added up beside the others. Expenses and fixed fees are not, but the discount of an invoice of
+fixed fees without time is in the fees that are spread over no entry.
 """
 
 from __future__ import annotations
@@ -71,9 +72,9 @@ def realization(
     Billed time fees on final invoices ÷ value of the billed work at its rates.
 
     An invoice's net billed time fees are its amount less its expenses and fixed fees, and less the tax of the settings.
-    They are spread over its billable entries in proportion to `amount` (or to hours if amounts are hidden or 0), and
-    count for each entry's matter, client and user. Fees without billable time, such as a credit note, count for the
-    client only, as do those of an invoice on which entries below 0 nearly cancel the others. Pass all items and
+    They are spread over its billable entries in proportion to `amount` (or to hours if an amount is hidden or all are
+    0), and count for each entry's matter, client and user. Fees without billable time, such as a credit note, count for
+    the client only, as do those of an invoice on which entries below 0 nearly cancel the others. Pass all items and
     invoices, of any date: January's work is on February's invoice.
 
     Parameters
@@ -81,7 +82,8 @@ def realization(
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
+        With None, their amounts count as fees billed for time, with a warning. If the firm has none, pass an empty
+        frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters, users, clients : frame, optional
@@ -90,7 +92,7 @@ def realization(
         Keys to group by; None gives one row. Months are those of the basis.
     basis : {"invoice_date", "work_date"}
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": billable time dated
-        in the period, on invoices of any date or on none; invoices without time are left out.
+        in the period, on invoices of any date or on none; fees that are spread over no entry are left out.
     start, end : str or date, optional
         First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     settings : FirmSettings, optional
@@ -101,9 +103,10 @@ def realization(
     discounts : {"time", "items"}
         Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
     as_of : str or date, optional
-        Adds the fees on invoices due by this day: little of recent ones is settled yet. Pass the day of the load.
+        Adds the fees on invoices due by this day (`due_amount`), and what of them is settled. Balances are as loaded,
+        so pass the day of the load.
     payments : DataFrame, optional
-        From `payments`: adds the fees that were collected, credited and written off.
+        From `payments`: adds the fees that were collected, credited and written off (`collected_amount` …).
 
     Returns
     -------
@@ -271,15 +274,15 @@ ANALYSIS = Analysis(
         "Time on contingency, pro bono and internal matters, because the firm does not expect to bill its value at "
         "hourly rates: it is in `left_out_hours`, `left_out_amount` and `left_out_billed_amount`; `matter_types=` "
         "chooses other types.",
-        "Fixed fees, expenses and non-billable time. An invoice of fixed fees only has no billing realization: it is "
-        "missing, not 0 or 1.",
-        'With `basis="work_date"`, invoices without time. Work that is not on a final invoice yet is in '
+        "Fixed fees and their time, expenses, and non-billable time. An invoice of fixed fees only has no billing "
+        "realization: it is missing, not 0 or 1. A discount on it is in `billed_amount`.",
+        'With `basis="work_date"`, fees that are spread over no entry. Work that is not on a final invoice yet is in '
         "`unbilled_amount`, `prebill_amount` and `unknown_amount`, not in `worked_amount`.",
     ),
     cannot_tell=(
-        "The difference between payments, credits and write-offs: `settled_amount` is the part that is no longer open, "
-        "for any of these reasons, so it is not called collected. Little of recent invoices is settled yet: with "
-        "`as_of=`, `due_settlement_ratio` is the settled share of invoices due by that day.",
+        "Without `payments=`, the difference between payments, credits and write-offs: `settled_amount` is the part "
+        "that is no longer open, for any of these reasons, so it is not called collected. Little of recent invoices "
+        "is settled yet: with `as_of=`, `due_settlement_ratio` is the settled share of invoices due by that day.",
         "What a part payment was for: it settles all parts of an invoice in proportion, or in the firm's "
         "`payment_order`.",
         "Hours as billed, and the entry that a write-down was for: it is spread over the whole invoice.",

@@ -1,9 +1,9 @@
 """Work in progress: work that is not yet on a final invoice, by its age.
 
-Billing states are those on a day: an invoice dated after that day was not final then, so its work was on a draft bill.
+An invoice dated after the day counts as a draft bill on that day. Amounts and drafts are as loaded.
 Time, expenses and fixed fees on contingency matters are beside it, in a column of their own: the fee depends on the
 outcome, not on the value. Those on pro bono and internal matters count. Non-billable time does not, and of fixed-fee
-time only the hours do.
+time only the hours do, in a column of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.facts.work import UNKNOWN, is_of_types, is_untyped, work
+from billframes.analysis.facts.work import UNKNOWN, is_of_types, is_of_unknown_matter_type, work
 from billframes.analysis.frames.expressions import midnight, null_column, value_if
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
@@ -58,9 +58,12 @@ def wip(
 
     Counts items dated on or before `as_of` and not on a final invoice dated on or before `as_of`. An item on a
     final invoice dated later was on a draft bill on that day. Billable time, expenses and fixed fees count at their
-    `amount`. Of fixed-fee time only the hours count, because the fee already has its value; non-billable time does not
-    count. Nor does work on contingency matters, unless `matter_types` has them: `contingent_amount` is beside `total`.
-    Without `matters`, types are unknown and all work counts.
+    `amount`. Of fixed-fee time only the hours count, in `fixed_fee_hours`, because the fee already has its value;
+    non-billable time does not count. Nor does work on contingency matters, unless `matter_types` has them:
+    `contingent_amount` is beside `total`. If neither the items nor `matters` have types, all work counts. Time of
+    unknown billing type, and items on an invoice that was not passed or whose state is unknown, are also in
+    `unknown_amount`. An entry without an amount is left out, and its hours are in `unpriced_hours`; if no entry has
+    an amount, the amounts are missing.
 
     Pass all items and invoices, of any date: work can wait for years, and only its invoice shows that it was billed.
 
@@ -164,7 +167,7 @@ def _rows(
     counted, contingent = is_of_types(types, ("contingency",)), C("matter_type") == "contingency"
     shown = counted | contingent
     # If only some types count, work of unknown type is noted.
-    others = None if types is None or UNKNOWN in types else is_untyped() & ~shown
+    others = None if types is None or UNKNOWN in types else is_of_unknown_matter_type() & ~shown
 
     def select(*own: str, which: nw.Expr = shown) -> Frame:
         rows = call.fact(work, (*keys.own, *own), only=("time", "fixed_fee", "expense"))
