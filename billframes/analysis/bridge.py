@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -19,14 +19,15 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._format import long_date
 from billframes._names import closest
 from billframes._notes import Notes
+from billframes.analysis.data.call import finished
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of, measures
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.data_span import CountedDays, covers, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import require
+from billframes.analysis.frames.native import require, wrap_frames
+from billframes.analysis.frames.repeated_ids import refuse_unlike_ids
 from billframes.analysis.model.keys import By
 from billframes.analysis.results.compared_results import (
     ENDS,
@@ -117,20 +118,22 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
        before_ratio  after_ratio  change_ratio
     0          0.84          0.7         -0.14
     """
-    frames = Frames.of("bridge", before=before, after=after, ids_only=True)
-    _note_lengths(measure, read_counted_days(before), read_counted_days(after), frames.notes)
+    named, notes = {"before": before, "after": after}, Notes(subject="bridge")
+    frames = wrap_frames(named, ids_only=True)
+    refuse_unlike_ids(frames)
+    _note_lengths(measure, read_counted_days(before), read_counted_days(after), notes)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
     tables = {name: to_arrow(frame) for name, frame in frames.items()}
     groups = pair_results(tables, keys, split.columns)
-    _note(groups, split, frames.notes)
+    _note(groups, split, notes)
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
     order = [*reversed(keys)]
     rows.sort(
         key=lambda row: (-_change_size(row[split.change]), *((row[name] is None, str(row[name])) for name in order))
     )
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
-    return frames.to_native(result_frame(frames["after"], rows, types), after)
+    return cast("IntoFrameT", finished(result_frame(frames["after"], rows, types), after, notes, named))
 
 
 def _change_size(value: float) -> float:

@@ -10,15 +10,16 @@ fully known, so nothing is compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._notes import Note, Notes
+from billframes._notes import Notes
 from billframes.analysis.bridge import analysis_of
+from billframes.analysis.data.call import finished
 from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
@@ -26,8 +27,8 @@ from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromB
 from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.expressions import as_midnight
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import require
+from billframes.analysis.frames.native import require, wrap_frames
+from billframes.analysis.frames.repeated_ids import refuse_unlike_ids
 from billframes.analysis.model.arguments import check_choice, read_whole_number
 from billframes.analysis.model.keys import TIMES, By
 from billframes.analysis.results.compared_periods import (
@@ -159,7 +160,7 @@ def compare_results(
     *,
     as_columns: bool = False,
     of_each_day: bool = False,
-    notes: Iterable[Note] = (),
+    notes: Notes | None = None,
 ) -> Any:
     """
     Compare results by period, and those of `comparison.parts`, as `compare` does.
@@ -168,8 +169,8 @@ def compare_results(
     """
     time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
-    frames = Frames.of("compare", ids_only=True, **named)
-    frames.notes.merge(notes)
+    frames = wrap_frames(named, ids_only=True)
+    refuse_unlike_ids(frames)
     first = next(iter(frames.values()))
     keys = key_columns(column_names(first))
     pair = _ratio_columns(found, column_names(first))
@@ -190,7 +191,8 @@ def compare_results(
         columns |= {time: pa.int64() if time == "year" else pa.string(), "until": pa.timestamp("us")}
         numbers = [f"{name}_{unit}" for name in COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
-    result = frames.to_native(result_frame(first, rows, columns), next(iter(results.values())))
+    notes = Notes(subject="compare") if notes is None else notes
+    result = finished(result_frame(first, rows, columns), next(iter(results.values())), notes, named)
     if isinstance(result, pd.DataFrame):
         # The columns have the same names for every measure, so tables and charts take their title from here.
         result.attrs[MEASURE] = found.title

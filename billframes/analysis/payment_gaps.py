@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrame
 
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
 from billframes.analysis.frames.engine import collect, to_dicts
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.payment_days import note_payments
 from billframes.analysis.payments import check_payments
@@ -57,14 +58,14 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
     """
     check_payments(payments)
     day = pd.Timestamp(read_date(as_of, "as_of"))
-    frames = Frames.of("payment_gaps", locals())
+    call = Call(Data(invoices=invoices), "payment_gaps")
     needed = ("invoice_id", "invoice_state", "invoice_date", "client_name", "amount", "balance")
-    rows = to_dicts(collect(frames.select("invoices", needed, ("invoice_number",))))
+    rows = to_dicts(collect(call.select("invoices", needed, ("invoice_number",))))
     counted = payments[(payments["payment_date"] <= day) & payments["invoice_id"].notna()]
     settled = (counted["amount"].astype(float) * 100).round().groupby(counted["invoice_id"]).sum().to_dict()
     dates = [row["invoice_date"] for row in rows if row["invoice_state"] == "final" and row["invoice_date"] is not None]
     first = min(dates, default=None)
-    note_payments(frames, payments, Period(first and first.date(), day.date()), None, FirmSettings())
+    note_payments(call, payments, Period(first and first.date(), day.date()), None, FirmSettings())
     gaps = []
     for row in rows:
         if row["invoice_state"] != "final" or row["invoice_date"] is None or row["invoice_date"] > day:
@@ -75,5 +76,5 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
             money = {"settled_amount": paid, "expected_amount": expected, "gap_amount": expected - paid}
             gaps.append(columns | {name: each / 100 for name, each in money.items()})
     gaps.sort(key=lambda row: (-abs(row["gap_amount"] or 0.0), row["invoice_date"], row["invoice_id"]))
-    frames.notes.finish()
+    call.notes.finish()
     return pd.DataFrame(gaps, columns=[*_TYPES]).astype(_TYPES)

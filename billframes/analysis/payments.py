@@ -15,7 +15,8 @@ from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._names import type_in_words
 from billframes._notes import Notes
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
 from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.model.invoice_matching import ClientNames
 from billframes.analysis.model.owed_invoices import INVOICE, OwedInvoice, OwedInvoices, owed_invoices
@@ -27,7 +28,7 @@ from billframes.analysis.rules.ledger import (
     PAID_IN_CURRENCY,
     UNKNOWN_CUSTOMERS,
 )
-from billframes.config.firm import FirmSettings, check_settings
+from billframes.config.firm import FirmSettings
 from billframes.config.ledger import LedgerSettings
 from billframes.config.taxes import PaymentOrder, read_payment_order
 from billframes.errors import ParameterError
@@ -145,19 +146,19 @@ def payments(
       payment_date invoice_number  amount  fee_amount  expense_amount matched_by
     0   2026-10-25           1001   600.0       480.0           120.0       only
     """
-    check_settings(settings)
     check_choice(allocate, "allocate", ("stated", "oldest"))
     firm = settings or FirmSettings()
     names = firm.books
     parts_order = read_payment_order(firm.payment_order if order is None else order, "order")
-    frames = Frames.of("payments", locals())
-    owed = owed_invoices(frames, firm, tax)
+    frames = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees, "invoices": invoices}
+    call = Call(Data(settings, **frames), "payments")
+    owed = owed_invoices(call, tax)
     clients = ClientNames(
         {(each.columns["client_id"], each.columns["client_name"], each.columns["client_reference"]) for each in owed},
         names.customers,
     )
     if tax is None and not firm.taxes:
-        _note_tax(owed, frames.notes)
+        _note_tax(owed, call.notes)
     found = OwedInvoices(owed, clients)
     events = list(payment_events(ledger, names, found))
     if credits is not None:
@@ -170,10 +171,10 @@ def payments(
     if names.tax_items == ():
         _add_sales_tax(events)
     rows = [row for event in events for row in _settle(event, parts_order, found, allocate)]
-    _note_unknown(rows, clients, firm.currency, frames.notes)
+    _note_unknown(rows, clients, firm.currency, call.notes)
     frame = _frame(rows, clients, ledger, names)
-    frames.notes.finish()
-    return cast("pd.DataFrame", attach_notes(frame, frames.notes))
+    call.notes.finish()
+    return cast("pd.DataFrame", attach_notes(frame, call.notes))
 
 
 def _note_tax(invoices: Sequence[OwedInvoice], notes: Notes) -> None:

@@ -15,12 +15,13 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._notes import Notes
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, eager_from_arrow, to_dicts
 from billframes.analysis.frames.expressions import midnight
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import to_native, without_attrs
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.invoice_matching import ClientNames
@@ -36,7 +37,7 @@ from billframes.analysis.model.tie_out_rows import (
 from billframes.analysis.rules.ledger import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.analysis.rules.loads import need_open_on
 from billframes.analysis.sheets.aging import note_later_balances
-from billframes.config.firm import FirmSettings, check_settings
+from billframes.config.firm import FirmSettings
 from billframes.errors import LedgerError
 from billframes.loading.load_info import attach_notes
 from billframes.periods import DateLike, Period
@@ -129,16 +130,15 @@ def tie_out(
       invoice_number  balance  ledger_balance  difference_amount          reason
     0           1002   1400.0           900.0              500.0  paid_in_ledger
     """
-    check_settings(settings)
     check_choice(by, "by", ("invoice", "reason", "client"))
     day, firm = read_date(as_of, "as_of"), settings or FirmSettings()
-    frames = Frames.of("tie_out", locals())
-    about, listed = _check_ledger(ledger, day, frames.notes), None
+    call = Call(Data(settings, invoices=invoices), "tie_out")
+    about, listed = _check_ledger(ledger, day, call.notes), None
     if history is not None:
         listed = _days_listed(history, about)
-    need_open_on(frames, ("invoices",), day)
-    note_later_balances(frames, day, firm)
-    selected = frames.select("invoices", _OURS, _OPTIONAL)
+    need_open_on(call, ("invoices",), day)
+    note_later_balances(call, day, firm)
+    selected = call.select("invoices", _OURS, _OPTIONAL)
     ours = [each for each in to_dicts(collect(selected)) if _counts(each, midnight(day))]
     refuse_missing_amounts(ours)
     ours.sort(key=lambda each: (each["invoice_date"] or midnight(day), each["invoice_id"] or ""))
@@ -151,7 +151,7 @@ def tie_out(
     group_unapplied(rows, names)
     if control is not None:
         add_control(rows, control)
-    _note(rows, [each["currency"] for each in theirs], about["file"], names, firm.currency, frames.notes)
+    _note(rows, [each["currency"] for each in theirs], about["file"], names, firm.currency, call.notes)
     frame = tie_out_frame(rows)
     frame.attrs["tie_out"] = {
         "as_of": day.isoformat(),
@@ -159,9 +159,9 @@ def tie_out(
         **{name: round(float(frame[name].sum()), 2) for name in TOTALS},
     }
     result = frame if by == "invoice" else add_up_reasons(frame, by)
-    result = result if isinstance(invoices, pd.DataFrame) else _as_kind_of(invoices, frames["invoices"], result)
-    frames.notes.finish()
-    return cast("IntoFrame", attach_notes(result, frames.notes))
+    result = result if isinstance(invoices, pd.DataFrame) else _as_kind_of(invoices, call["invoices"], result)
+    call.notes.finish()
+    return cast("IntoFrame", attach_notes(result, call.notes))
 
 
 def _as_kind_of(invoices: IntoFrame, like: Frame, result: pd.DataFrame) -> Any:

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.data.call import Reader
+from billframes.analysis.data.data import Data
 from tests.analysis.conftest import ENGINES
 from tests.firms import CALLS, FIRMS, on
 
@@ -18,7 +19,7 @@ from tests.firms import CALLS, FIRMS, on
 def test_an_empty_frame_of_text_is_converted_to_dates_and_numbers(dtype):
     names = ("matter_id", "date", "hours", "amount")
     frame = pd.DataFrame({name: pd.Series(dtype=dtype) for name in names})
-    schema = Frames.of(items=frame).select("items", names).collect_schema()
+    schema = Reader(Data(items=frame)).select("items", names).collect_schema()
     assert [schema[name] for name in names] == [nw.String, nw.Datetime("us"), nw.Float64, nw.Float64]
 
 
@@ -34,7 +35,7 @@ def test_work_in_progress_of_empty_frames_of_text_is_0():
 @pytest.mark.parametrize("lists", [[None, None], [["u1"], None], [("u1", "u2"), []]])
 def test_originators_in_object_columns_are_lists_of_text_even_if_all_are_missing(lists):
     frame = pd.DataFrame({"matter_id": ["m1", "m2"], "originator_ids": pd.Series(lists, dtype="object")})
-    selected = Frames.of(matters=frame).select("matters", ("matter_id", "originator_ids"))
+    selected = Reader(Data(matters=frame)).select("matters", ("matter_id", "originator_ids"))
     assert selected.collect_schema()["originator_ids"] == nw.List(nw.String)
 
 
@@ -103,7 +104,7 @@ def test_a_column_that_a_merge_renamed_is_shown():
 
 def test_a_column_of_numbers_and_texts_is_text():
     frame = pd.DataFrame({"matter_id": ["m1", "m2", "m3"], "court": [7, "Bern", None]})
-    selected = Frames.of(matters=frame).select("matters", ("court",))
+    selected = Reader(Data(matters=frame)).select("matters", ("court",))
     assert selected.to_native()["court"].to_pylist() == ["7", "Bern", None]
 
 

@@ -18,10 +18,10 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._notes import Notes, collect_notes
+from billframes._notes import Notes
 from billframes.analysis.data.data import Columns, Data
 from billframes.analysis.data.people import resolved_settings, without_people
-from billframes.analysis.declare.columns import Frame, as_arrow
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
@@ -267,11 +267,6 @@ class Call(Reader):
     def ask(self, name: str, *frames: str, **options: Any) -> Frame:
         """Return the result of another analysis of these frames (by default all that it takes), in memory."""
         analysis = analyses()[name]
-        if analysis.rows_of is None:
-            passed = self.passed(*(frames or analysis.takes))
-            with collect_notes(self.notes):
-                result = analysis.function(**passed, settings=self.settings, **options)
-            return as_arrow(cast("Frame", nw.from_native(result)))
         view = self.data.view(frames or analysis.takes, self.data.given_settings)
         rows = rows_of(analysis, Call(view, analysis.name, self), options)
         return nan_to_null(rows)
@@ -293,26 +288,29 @@ class Call(Reader):
         It is lazy if that frame is lazy, even if it was computed in memory. pandas frames get a RangeIndex. The result
         remembers the days that it counts, and the references of those who share a name.
         """
-        result = to_native(nan_to_null(rows), self.data.first, self.days)
-        self.notes.finish()
-        for name, value in self.more.items():
-            result = attach(result, name, value)
-        result = attach_notes(result, self.notes)
-        return attach_names_of(result, self.natives.values())
+        return finished(rows, self.data.first, self.notes, self.natives, self.days, self.more)
+
+
+def finished(
+    rows: Frame,
+    like: Any,
+    notes: Notes,
+    natives: Mapping[str, Any],
+    days: Mapping[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Any:
+    """Convert a result to the kind of frame of `like`, and give the notes; see `Call.result`."""
+    result = to_native(nan_to_null(rows), like, days)
+    notes.finish()
+    for name, value in (more or {}).items():
+        result = attach(result, name, value)
+    return attach_names_of(attach_notes(result, notes), natives.values())
 
 
 def run(analysis: Analysis, data: Data, **options: Any) -> Any:
     """Return the result of an analysis of the data, as the kind of frame that the user passed first."""
     call = Call(data, analysis.name)
     return call.result(rows_of(analysis, call, options))
-
-
-def ask(analysis: Analysis, data: Data, name: str, notes: Notes, options: Mapping[str, Any]) -> Frame:
-    """Return the rows of an analysis for another one that is not yet made of facts."""
-    call = Call(data, name)
-    rows = nan_to_null(rows_of(analysis, call, options))
-    notes.merge(call.notes)
-    return rows
 
 
 def rows_of(analysis: Analysis, call: Call, options: Mapping[str, Any]) -> Frame:

@@ -191,7 +191,7 @@ def _require(there: Collection[str], name: str, needed: list[str]) -> None:
 def select_columns(
     frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
 ) -> tuple[Frame, list[str]]:
-    """Select and cast columns as `Frames.select` does; also return the names of the columns that were used."""
+    """Select and cast columns as `Reader.select` does; also return the names of the columns that were used."""
     there = column_names(frame)
     needed = dict.fromkeys(columns)
     _require(there, name, [source_of(each, there) for each in needed])

@@ -5,7 +5,7 @@ repeated ids, missing numbers, enum values that are unknown or in another case, 
 This is fast: an unchanged frame of a loader has unique ids, a categorical column lists its values, and one query counts
 the rows of all lazy frames. Rows are only compared if ids repeat.
 
-A note about a column is given when an analysis uses that column (`Frames.select`).
+A note about a column is given when an analysis uses that column (`Reader.select`).
 """
 
 from __future__ import annotations

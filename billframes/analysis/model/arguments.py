@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral
 from typing import cast
 
@@ -13,11 +12,9 @@ import narwhals.stable.v2 as nw
 from billframes._names import as_given, closest, first_few
 from billframes._notes import Notes
 from billframes.analysis.declare.columns import ENUMS, Frame
-from billframes.analysis.frames.engine import collect_counts, to_dicts
-from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.model.keys import UNKNOWN
-from billframes.analysis.rules.people import NO_RATE, UNKNOWN_IDS
-from billframes.config.firm import FirmSettings, check_settings
+from billframes.analysis.rules.people import NO_RATE
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
@@ -84,56 +81,6 @@ def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
     due = basis == "due_date"
     names = bucket_names(buckets, 1 if due else 0)
     return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
-
-
-class _ResolvedSettings(FirmSettings):
-    """Settings from `resolve_users`. Analyses that call others pass them on, so that each is checked once."""
-
-
-def resolve_users(settings: FirmSettings | None, frames: Frames) -> FirmSettings:
-    """
-    Return the settings, or the default ones, with all users named by id.
-
-    Users and matters that the settings name and the frames lack give a note. The users' ids and e-mail addresses are
-    collected only if the settings have an address.
-    """
-    check_settings(settings)
-    if settings is None or isinstance(settings, _ResolvedSettings):
-        return settings or FirmSettings()
-    if settings.emails:
-        if "users" not in frames:
-            raise ParameterError(
-                f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
-            )
-        settings = settings.by_id(_ids_by_email(frames))
-    note_unknown_ids(settings, frames)
-    return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
-
-
-def note_unknown_ids(settings: FirmSettings, frames: Frames) -> None:
-    """Note users and matters that the settings name and the frames lack. One query counts the known ids."""
-    named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
-    found = {}
-    for name, ids in named.items():
-        column = f"{name.removesuffix('s')}_id"
-        rows = frames.select(name, (column,)).filter(C(column).is_in(list(ids)))
-        found[name] = rows.select(_id=C(column))
-    counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
-    for name, ids in named.items():
-        if counts[name] < len(ids):
-            _note_absent(frames.notes, name, ids, {str(row["_id"]) for row in to_dicts(found[name].unique())})
-
-
-def _note_absent(notes: Notes, name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
-    absent = sorted(set(named) - present)
-    few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
-    which = f"1 {name.removesuffix('s')} that is" if len(absent) == 1 else f"{len(absent)} {name} that are"
-    notes.add(UNKNOWN_IDS, len(absent), "settings", about=name, which=which, few=few, kind=name)
-
-
-def _ids_by_email(frames: Frames) -> dict[str, str]:
-    named = frames.select("users", ("user_id", "email"))
-    return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
 
 
 def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -> None:

@@ -15,14 +15,15 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes._names import as_given
-from billframes.analysis.frames.engine import collect, to_dicts
-from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.data.call import Call
+from billframes.analysis.facts.invoices import invoices
+from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.model.invoice_matching import ClientNames, exact_number, plain_number
 from billframes.analysis.model.payment_split import InvoiceParts
-from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import read_number
 from billframes.errors import ParameterError
+
+C = nw.col
 
 INVOICE = ("invoice_id", "invoice_number", "invoice_date", "client_id", "client_name")
 """The columns of its invoice that a payment has."""
@@ -39,20 +40,18 @@ class OwedInvoice:
     above_items: int
 
 
-def owed_invoices(frames: Frames, settings: FirmSettings, tax: float | Mapping[str, float] | None) -> list[OwedInvoice]:
+def owed_invoices(call: Call, tax: float | Mapping[str, float] | None) -> list[OwedInvoice]:
     """Return the final invoices by date, with their parts."""
     tax = _read_tax(tax)
-    entries = frames["time_entries"]
-    on_invoices = collect(time_on_invoices(billable_time(frames, (), lazily=True)), entries)
-    details = ("invoice_number", "client_id", "client_name")
-    keep = (*details, "client_reference", "due_date")
-    frames.select("invoices", details)
-    rates = allocation_rates(on_invoices, frames, settings, keep)
-    rows = to_dicts(collect(rates.filter(nw.col("_invoice_state") == "final")))
-    for row in rows:
+    call.require("time_entries", "billing_type", "hours", "amount", "invoice_id")
+    call.require("invoices", "invoice_state", "amount", "balance", *INVOICE)
+    optional = ["client_reference"] if "client_reference" in call.columns("invoices") else []
+    rows = call.fact(invoices, ("invoice_number", "client_name", *optional))
+    final = to_dicts(rows.filter(C("invoice_state") == "final"))
+    for row in final:
         _refuse_missing(row)
-    rows.sort(key=lambda row: (row["_invoice_date"], row["invoice_id"]))
-    return [_invoice(row, tax) for row in rows]
+    final.sort(key=lambda row: (row["invoice_date"], row["invoice_id"]))
+    return [_invoice(row, tax) for row in final]
 
 
 def _read_tax(tax: Any) -> float | dict[str, float] | None:
@@ -70,9 +69,9 @@ def _read_tax(tax: Any) -> float | dict[str, float] | None:
 
 def _refuse_missing(row: Mapping[str, Any]) -> None:
     """Refuse an invoice without a date, or with an amount that is not known: it can't be divided into its parts."""
-    parts = {"_total": "amount", "_expenses": "the amount of an expense", "_tax": "the amount of an item"}
+    parts = {"amount": "amount", "expenses": "the amount of an expense", "tax": "the amount of an item"}
     missing = [word for name, word in parts.items() if not math.isfinite(row[name])]
-    missing += [] if row["_invoice_date"] is not None else ["invoice_date"]
+    missing += [] if row["invoice_date"] is not None else ["invoice_date"]
     if missing:
         raise ParameterError(
             f"invoices: {missing[0]} of the final invoice {row['invoice_id']!r} is missing, so its payments can't be "
@@ -81,19 +80,18 @@ def _refuse_missing(row: Mapping[str, Any]) -> None:
 
 
 def _invoice(row: Mapping[str, Any], tax: float | dict[str, float] | None) -> OwedInvoice:
-    amount, expenses = round(row["_total"] * 100), round(row["_expenses"] * 100)
+    amount, expenses = round(row["amount"] * 100), round(row["expenses"] * 100)
     if isinstance(tax, dict):
         of_tax = round(tax.get(row["invoice_number"], 0.0) * 100)
     else:
-        of_tax = round(row["_tax"] * 100) if tax is None else round(amount * tax / (1 + tax))
+        of_tax = round(row["tax"] * 100) if tax is None else round(amount * tax / (1 + tax))
     fees = amount - of_tax - expenses
     # A credit, or an invoice below its expenses, has one part only.
     parts = (of_tax, expenses, fees) if min(of_tax, expenses, fees) >= 0 else (0, 0, amount)
-    is_known = not row["_hidden"] and math.isfinite(row["_worth"] + row["_fixed_fees"])
-    items = None if not is_known else round((row["_worth"] + row["_fixed_fees"]) * 100)
-    columns = {"invoice_date": row["_invoice_date"], "client_reference": row.get("client_reference")}
-    columns |= {name: row[name] for name in INVOICE if name != "invoice_date"}
-    return OwedInvoice(columns, amount, InvoiceParts(*parts), of_tax, 0 if items is None else fees - items)
+    items = row["value"] + row["fixed_fees"]
+    above_items = 0 if row["hidden"] or not math.isfinite(items) else fees - round(items * 100)
+    columns = {name: row.get(name) for name in (*INVOICE, "client_reference")}
+    return OwedInvoice(columns, amount, InvoiceParts(*parts), of_tax, above_items)
 
 
 class InvoiceIndex:

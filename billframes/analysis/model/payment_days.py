@@ -10,7 +10,6 @@ from billframes._format import long_span
 from billframes.analysis.data.call import Call
 from billframes.analysis.frames.data_span import covers
 from billframes.analysis.frames.engine import collect, to_dicts
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.rules.ledger import DOUBLED_PAYMENTS, SHORT_PAYMENTS
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attached, load_day
@@ -39,26 +38,26 @@ def short_payments(payments: pd.DataFrame | None, start: dt.date | None, end: dt
 
 
 def note_payments(
-    frames: Frames | Call, payments: pd.DataFrame, period: Period, day: dt.date | None, settings: FirmSettings
+    call: Call, payments: pd.DataFrame, period: Period, day: dt.date | None, settings: FirmSettings
 ) -> None:
     """Note payments of a part of the period only, as far as it has passed, and payments that are there twice."""
-    loaded = load_day(frames.natives["invoices"], settings.time_zone)
+    loaded = load_day(call.natives["invoices"], settings.time_zone)
     end = min((each for each in (period.end, day, loaded) if each is not None), default=None)
     span = short_payments(payments, period.start, end)
-    frames.notes.add(SHORT_PAYMENTS, float(bool(span)), span=span)
-    _note_doubled_payments(frames, payments)
+    call.notes.add(SHORT_PAYMENTS, float(bool(span)), span=span)
+    _note_doubled_payments(call, payments)
 
 
-def _note_doubled_payments(frames: Frames | Call, payments: pd.DataFrame) -> None:
+def _note_doubled_payments(call: Call, payments: pd.DataFrame) -> None:
     """Note equal payments of invoices that, with them, are paid with more than their amount."""
     paid = payments[payments["invoice_id"].notna()]
     doubled = paid[paid.duplicated(["payment_date", "kind", "invoice_id", "amount", "reference"])]
     doubled = doubled[doubled["amount"] > 0]
     if doubled.empty:
         return
-    amounts = {row["invoice_id"]: row["amount"] for row in to_dicts(collect(frames.select("invoices", _OF_INVOICES)))}
+    amounts = {row["invoice_id"]: row["amount"] for row in to_dicts(collect(call.select("invoices", _OF_INVOICES)))}
     settled = paid.groupby("invoice_id")["amount"].sum()
     above = [each for each, total in settled.items() if total > (amounts.get(each) or total) + _CENT]
     doubled = doubled[doubled["invoice_id"].isin(above)]
     invoices = doubled["invoice_id"].nunique()
-    frames.notes.add(DOUBLED_PAYMENTS, float(doubled["amount"].sum()), payments=len(doubled), invoices=invoices)
+    call.notes.add(DOUBLED_PAYMENTS, float(doubled["amount"].sum()), payments=len(doubled), invoices=invoices)

@@ -18,9 +18,9 @@ from billframes.analysis.frames.engine import collect_counts
 from billframes.analysis.frames.expressions import count_if, is_in_period
 from billframes.analysis.keys.keys import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
-from billframes.analysis.rules.cancelled_work import note_cancelled
 from billframes.analysis.rules.invoices import (
     ABSENT_FROM_INVOICES,
+    CANCELLED_WORK,
     HIDDEN_BESIDE_FEES,
     NO_DUE_DATE_OF_WORK,
     UNKNOWN_INVOICE,
@@ -158,8 +158,8 @@ def note_spread_fees(call: Call, keys: Keys, totals: Totals) -> None:
     """Note items that were not passed, entries on invoices that were not, and invoices of cancelled work."""
     note_absent_items(call)
     note_unknown_invoices(call, totals.left_out, "left out")
-    counts = {"cancelled": totals.total("_cancelled"), "cancelled_fees": totals.total("_cancelled_fees")}
-    note_cancelled(call.notes, counts, keys.base)
+    if any(not key.startswith(("client_", "_")) for key in keys.base):
+        call.notes.add(CANCELLED_WORK, totals.total("_cancelled"), fees=totals.total("_cancelled_fees"))
 
 
 def note_absent_items(call: Call) -> None:

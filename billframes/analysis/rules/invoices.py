@@ -74,3 +74,13 @@ DETAILS_NOT_IN_ALL = Rule(
     remedy="Pass `{supplier}`= (the loader {supplier}()), from which all rows get the value.",
     unit="money",
 )
+
+_COUNT = "They count for the client, without matter and timekeeper."
+CANCELLED_WORK = Rule(
+    name="cancelled_work",
+    seen="{subject}: {n} {n:invoice has|invoices have} entries below 0 that nearly cancel {n:its|their} other time, so "
+    "{n:its|their} fees of {fees:,.2f} can't be shared out.",
+    remedy=_COUNT,
+    page=_COUNT,
+    unit="invoices",
+)

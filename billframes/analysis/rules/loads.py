@@ -23,7 +23,6 @@ from billframes.analysis.data.call import Call
 from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values, join_by_id
 from billframes.analysis.frames.expressions import as_day, day_number
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import select_columns
 from billframes.analysis.rules.periods import LATE_START, LATER_DAY, SHORT_WORK, UNFINISHED_PERIOD
 from billframes.config.firm import FirmSettings
@@ -47,40 +46,40 @@ _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
 
 
-def need_period(frames: Frames | Call, names: Collection[str], period: Period, harmless: Collection[str] = ()) -> None:
+def need_period(call: Call, names: Collection[str], period: Period, harmless: Collection[str] = ()) -> None:
     """Refuse loads that lack records dated in a period; `harmless` are filters of the load that are accepted."""
-    for name, info in _infos(frames.passed(*names)):
-        _refuse_filters(frames, name, info, dict.fromkeys(harmless))
+    for name, info in _infos(call.passed(*names)):
+        _refuse_filters(call, name, info, dict.fromkeys(harmless))
         late = info.start is not None and period.start is not None and info.start > period.start
         early = info.end is not None and period.end is not None and info.end < period.end
         if late or early:
             _refuse(
-                frames,
+                call,
                 f"needs all {_words(name)} from {_day(period.start)} to {_day(period.end)}, but {name} was loaded "
                 f"for {_span(info)} only",
                 f"Load {name}({_call(period)}), or use bf.book({_call(period)})",
             )
 
 
-def need_work_on_invoices(frames: Frames | Call, period: Period, *, dated: str = "invoice_date") -> None:
+def need_work_on_invoices(call: Call, period: Period, *, dated: str = "invoice_date") -> None:
     """
     Refuse loaded items that lack work on the invoices that an analysis counts.
 
     A load that begins less than two years before the first invoice, or ends before the last, is noted. `dated` is the
     date that must be in the period: "invoice_date" or "work_date".
     """
-    natives = frames.natives
-    items = frames.passed(*ITEMS)
+    natives = call.natives
+    items = call.passed(*ITEMS)
     if dated == "work_date":
-        need_period(frames, ITEMS, period, (*_ON_INVOICES, "client_id", "invoice_id"))
+        need_period(call, ITEMS, period, (*_ON_INVOICES, "client_id", "invoice_id"))
     else:
-        need_period(frames, ("invoices",), period, _OF_INVOICES)
+        need_period(call, ("invoices",), period, _OF_INVOICES)
     clients = _load_argument(natives.get("invoices"), "client_id")
     harmless = {"billing_type": "billable", "invoice_id": None} | ({"client_id": clients} if clients else {})
     harmless |= {"billed": True} if dated == "invoice_date" else {}
     known = [(name, info) for name, info in _infos(items)]
     for name, info in known:
-        _refuse_filters(frames, name, info, harmless)
+        _refuse_filters(call, name, info, harmless)
     bounded = [(name, info) for name, info in known if info.start or info.end]
     if bounded:
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
@@ -89,15 +88,13 @@ def need_work_on_invoices(frames: Frames | Call, period: Period, *, dated: str =
         recent = any(first and info.start and info.start > first - TWO_YEARS for _, info in bounded)
         since = first and first - (_longest_wait(items, natives["invoices"]) + A_MONTH if recent else TWO_YEARS)
         days = (first, last, since)
-        short = [name for name, info in bounded if _is_short(frames, items[name], name, info, days, which)]
+        short = [name for name, info in bounded if _is_short(call, items[name], name, info, days, which)]
         spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
         words = {"frames": join_names([_words(name) for name in short]), "spans": join_names(list(spans))}
-        frames.notes.add(SHORT_WORK, len(short), invoices=which, **words)
+        call.notes.add(SHORT_WORK, len(short), invoices=which, **words)
 
 
-def need_open_on(
-    frames: Frames | Call, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None
-) -> None:
+def need_open_on(call: Call, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None) -> None:
     """
     Refuse loaded frames that lack records that may have been open on a day.
 
@@ -111,10 +108,10 @@ def need_open_on(
         return bool(info.end and info.end < day) or day - begin < A_YEAR, day - begin < TWO_YEARS
 
     needed = f" up to {day}, because older ones may still be open"
-    _need_past(frames, names, harmless, reach, needed, "that are still open ")
+    _need_past(call, names, harmless, reach, needed, "that are still open ")
 
 
-def need_all_dates(frames: Frames | Call, names: Collection[str], harmless: Mapping[str, Any] | None = None) -> None:
+def need_all_dates(call: Call, names: Collection[str], harmless: Mapping[str, Any] | None = None) -> None:
     """
     Refuse loaded frames that lack records of some dates: loads of less than a year.
 
@@ -125,11 +122,11 @@ def need_all_dates(frames: Frames | Call, names: Collection[str], harmless: Mapp
         last = info.end or (info.time.date() if info.time else None)
         return info.start is not None and (last is None or last - info.start < A_YEAR), info.start is not None
 
-    _need_past(frames, names, harmless, reach, ", whenever they were made", "")
+    _need_past(call, names, harmless, reach, ", whenever they were made", "")
 
 
 def _need_past(
-    frames: Frames | Call,
+    call: Call,
     names: Collection[str],
     harmless: Mapping[str, Any] | None,
     reach: Callable[[LoadInfo], tuple[bool, bool]],
@@ -138,21 +135,21 @@ def _need_past(
 ) -> None:
     """Refuse filters and loads that are too short, and note those that may lack older records: `reach` tells both."""
     late: list[str] = []
-    natives = frames.passed(*names)
+    natives = call.passed(*names)
     for name, info in _infos(natives):
-        _refuse_filters(frames, name, info, harmless or {})
+        _refuse_filters(call, name, info, harmless or {})
         too_short, may_be = reach(info)
         if too_short:
             _refuse(
-                frames,
+                call,
                 f"needs all {_words(name)}{needed}, but {name} was loaded for {_span(info)} only",
                 f"Load {name}() without dates, or use bf.book",
             )
         if may_be and info.start and _may_lack_older(natives[name], name, info.start):
             late.append(name)
-    starts = [info.start for _, info in _infos(frames.passed(*late)) if info.start]
+    starts = [info.start for _, info in _infos(call.passed(*late)) if info.start]
     words = {"frames": join_names([_words(name) for name in late]), "day": min(starts, default=None), "which": which}
-    frames.notes.add(LATE_START, len(late), **words)
+    call.notes.add(LATE_START, len(late), **words)
 
 
 def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
@@ -161,26 +158,24 @@ def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     return first is None or first - start <= A_MONTH
 
 
-def note_later_day(frames: Frames | Call, day: dt.date, settings: FirmSettings, most: dt.timedelta = A_MONTH) -> None:
+def note_later_day(call: Call, day: dt.date, settings: FirmSettings, most: dt.timedelta = A_MONTH) -> None:
     """Note a `day` long after a load: the frame lacks the work and the invoices since the load."""
-    loaded = frames.passed("time_entries", "invoices")
+    loaded = call.passed("time_entries", "invoices")
     local = load_day(next(iter(loaded.values())), settings.time_zone)
-    if local is not None and day - local > most and not frames.is_inner:
-        frames.notes.add(LATER_DAY, (day - local).days, day=day, loaded=local)
+    if local is not None and day - local > most and not call.is_inner:
+        call.notes.add(LATER_DAY, (day - local).days, day=day, loaded=local)
 
 
-def note_unfinished_period(
-    frames: Frames | Call, last: dt.date, settings: FirmSettings, consequence: str, advice: str
-) -> None:
+def note_unfinished_period(call: Call, last: dt.date, settings: FirmSettings, consequence: str, advice: str) -> None:
     """
     Note a period that ends after the load: the frame lacks the work and the invoices of the days after it.
 
     `consequence` ends a sentence after "so". `advice` is a sentence with `{day}` in place of the day of the load.
     """
-    day = load_day(frames.natives["time_entries"], settings.time_zone)
-    if day is not None and last > day and not frames.is_inner:
+    day = load_day(call.natives["time_entries"], settings.time_zone)
+    if day is not None and last > day and not call.is_inner:
         words = {"last": last, "day": day, "consequence": consequence, "advice": advice.format(day=day)}
-        frames.notes.add(UNFINISHED_PERIOD, (last - day).days, **words)
+        call.notes.add(UNFINISHED_PERIOD, (last - day).days, **words)
 
 
 def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
@@ -209,7 +204,7 @@ def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
             yield name, info
 
 
-def _refuse_filters(frames: Frames | Call, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
+def _refuse_filters(call: Call, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
     """Refuse a load with filters that are not harmless, or with a limit that was reached."""
     filters = [
         argument
@@ -220,7 +215,7 @@ def _refuse_filters(frames: Frames | Call, name: str, info: LoadInfo, harmless: 
     if filters:
         named = join_names([f"{argument}=" for argument in filters])
         _refuse(
-            frames,
+            call,
             f"needs all {_words(name)}, but {name} was loaded with {named}",
             f"Load {name} without {named} and group or filter the result instead (by=), or use bf.book",
         )
@@ -235,7 +230,7 @@ def _as_set(value: Any) -> set[Any]:
 
 
 def _is_short(
-    frames: Frames | Call,
+    call: Call,
     native: Any,
     name: str,
     info: LoadInfo,
@@ -252,7 +247,7 @@ def _is_short(
     is_short = may_lack_older and info.start is not None and (last is None or last - info.start < A_YEAR)
     if first and info.start and first - info.start < A_MONTH and is_short:
         _refuse(
-            frames,
+            call,
             f"needs all work on {invoices}, whenever it was done. Invoices from {first} on also bill older work, but "
             f"{name} was loaded for {_span(info)} only",
             f"Load {name}() without dates, or use bf.book",
@@ -298,8 +293,8 @@ def _load_argument(native: Any, name: str) -> Any:
     return info.arguments.get(name) if info else None
 
 
-def _refuse(frames: Frames | Call, reason: str, advice: str) -> NoReturn:
-    raise ParameterError(f"{frames.analysis} {reason}. {advice}.")
+def _refuse(call: Call, reason: str, advice: str) -> NoReturn:
+    raise ParameterError(f"{call.analysis} {reason}. {advice}.")
 
 
 def _words(name: str) -> str:

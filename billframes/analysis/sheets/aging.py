@@ -27,7 +27,6 @@ from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.work import due, work
 from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id
 from billframes.analysis.frames.expressions import count_if, day_number, midnight, value_if
-from billframes.analysis.frames.frames import Frames
 from billframes.analysis.keys.keys import OF_MATTERS, Keys, Sum
 from billframes.analysis.model.arguments import bucket_limits, check_choice, read_date
 from billframes.analysis.model.keys import By
@@ -236,21 +235,21 @@ def _note_open_invoices(call: Call, day: dt.date, *, itemized: bool) -> None:
     call.notes.add(HIDDEN_RATES, found["hidden"] if itemized else 0.0, which=" on open invoices", consequence=so)
 
 
-def note_later_balances(frames: Frames | Call, day: dt.date, settings: FirmSettings) -> None:
+def note_later_balances(call: Call, day: dt.date, settings: FirmSettings) -> None:
     """Note if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
-    info = load_info(frames.natives["invoices"])
+    info = load_info(call.natives["invoices"])
     if info is not None and info.time is not None:
         since, instant = "the day the invoices were loaded", info.time
-    elif (changed := _last_change(frames["invoices"])) is not None:
+    elif (changed := _last_change(call["invoices"])) is not None:
         since, instant = "the day an invoice was last changed", changed
     else:
         return
     local = local_day(instant, settings.time_zone)
     words = {"day": day, "since": since, "loaded": local}
     if local > day and (info is None or info.rows != 0):
-        frames.notes.add(LATER_BALANCES, (local - day).days, **words)
+        call.notes.add(LATER_BALANCES, (local - day).days, **words)
     elif info is not None and (day - local).days > _DAYS_AHEAD:
-        frames.notes.add(LONG_AFTER_LOAD, (day - local).days, **words)
+        call.notes.add(LONG_AFTER_LOAD, (day - local).days, **words)
 
 
 def _last_change(frame: Frame) -> dt.datetime | None:

@@ -23,7 +23,6 @@ from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
-from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.analysis.sheets.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
@@ -33,6 +32,7 @@ from billframes.periods import DateLike
 
 C = nw.col
 
+PREBILL = ("draft", "review", "approved")
 _TEXT = pa.string()
 _INVOICE_SUMS = ("items_amount", "unexplained_amount")
 _RESPONSIBLE = ("responsible_id", "responsible_name")
