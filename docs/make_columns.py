@@ -1,4 +1,4 @@
-"""Write the column tables of frames.md from the declared records.
+"""Write the column tables of reference/columns.md from the declared records.
 
 Run `python docs/make_columns.py` after a change of a record's declaration. A test fails if the page is out of date.
 """
@@ -16,7 +16,7 @@ from billframes.schema.columns import Column
 from billframes.schema.records import ClientBalances, CodeSet, HealthCheckResponse
 from billframes.schema.sources import sources_of
 
-PAGE = Path(__file__).parent / "frames.md"
+PAGE = Path(__file__).parent / "reference" / "columns.md"
 BEGIN, END = "<!-- columns: begin (python docs/make_columns.py) -->", "<!-- columns: end -->"
 
 UNITS = {

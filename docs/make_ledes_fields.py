@@ -1,4 +1,4 @@
-"""Write the tables of fields and tags in ebilling.md from their declaration.
+"""Write the tables of fields and tags in reference/ledes-fields.md from their declaration.
 
 Run `python docs/make_ledes_fields.py` after a field has changed. A test checks that the tables are up to date.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from billframes.ebilling.format import FIELDS, OFTEN, TAGS, LedesField
 
-PAGE = Path(__file__).parent / "ebilling.md"
+PAGE = Path(__file__).parent / "reference" / "ledes-fields.md"
 BEGIN, END = "<!-- fields: begin (python docs/make_ledes_fields.py) -->", "<!-- fields: end -->"
 KINDS = {"date": "YYYYMMDD", "type": "F, E, IF, IE", "rate": "0 to 1", "ACCOUNT_TYPE": "O or T"}
 

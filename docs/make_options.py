@@ -1,4 +1,4 @@
-"""Write the table of options in connecting.md from their declaration.
+"""Write the table of options in reference/options.md from their declaration.
 
 Run `python docs/make_options.py` after an option has changed. A test checks that the table is up to date.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from billframes.client_options import OPTIONS, Option
 
-PAGE = Path(__file__).parent / "connecting.md"
+PAGE = Path(__file__).parent / "reference" / "options.md"
 BEGIN, END = "<!-- options: begin (python docs/make_options.py) -->", "<!-- options: end -->"
 
 

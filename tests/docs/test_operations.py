@@ -14,7 +14,7 @@ from billframes.schema import resources
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| (GET|POST|PUT|DELETE) \| `(/\S+)` \| (.+) \| `(tests/\S+\.py)::(test_\w+)` \|$", re.MULTILINE)
-ROWS = ROW.findall((ROOT / "docs" / "operations.md").read_text(encoding="utf-8"))
+ROWS = ROW.findall((ROOT / "docs" / "reference" / "operations.md").read_text(encoding="utf-8"))
 VERBS = {"create": "POST", "get": "GET", "update": "PUT", "delete": "DELETE"}
 
 
