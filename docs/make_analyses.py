@@ -27,7 +27,7 @@ def pages() -> dict[Path, str]:
     parts = {
         DOCS / "glossary.md": ("glossary", "Glossary", _wrapped(GLOSSARY._repr_markdown_())),
         DOCS / "analyses.md": ("questions", "Analyses", _questions()),
-        DOCS / "filtering.md": ("tabs", "Filtering", _tabs()),
+        DOCS / "reference" / "explorer-filters.md": ("tabs", "Filtering", _tabs()),
     }
     for each in analyses().values():
         parts[DOCS / "analyses" / f"{each.name}.md"] = (each.name, each.title, section(each))

@@ -14,7 +14,7 @@ import billframes as bf
 
 DAY = pd.Timestamp("2026-10-31")
 OCTOBER = {"start": "2026-10-01", "end": "2026-10-31"}
-DOCS = Path(__file__).parents[2] / "docs" / "own-analysis.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "facts.md"
 FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters")
 
 

@@ -62,7 +62,7 @@ def fact(
     Returns
     -------
     frame
-        Of the kind of the input. docs/own-analysis.md has the columns. `client_name`, `matter_name` and `user_name`
+        Of the kind of the input. docs/reference/facts.md has the columns. `client_name`, `matter_name` and `user_name`
         follow their ids. A missing number is not known: add up with `skipna=False`, so that the sum is missing, too.
 
     Raises
