@@ -2,10 +2,8 @@
 
 `ClientOptions` declares the name, type, default, range and meaning of every option. From it are made: the keyword
 arguments of `connect` and `Client` with their signatures and docstrings, the settings that a profile may have, the
-check of each value, the output of `billframes doctor`, and the table in `docs/reference/options.md`. Type checkers read the
-class itself. To add an option, add it here, and use its value where it has an effect.
-
-An option is taken from the argument, else from the profile, else from the default.
+check of each value, the output of `billframes doctor`, and the table in `docs/reference/options.md`. Type checkers
+read the class itself. To add an option, add it here, and use its value where it has an effect.
 """
 
 from __future__ import annotations
