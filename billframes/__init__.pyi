@@ -21,22 +21,21 @@ from ._session import (
 from ._version import (
     __version__ as __version__,
 )
-from .analysis.bridge import bridge as bridge
-from .analysis.compare import compare as compare
-from .analysis.lockup import lockup as lockup
-from .analysis.payment_gaps import payment_gaps as payment_gaps
-from .analysis.payments import payments as payments
+from .analysis.books.payment_gaps import payment_gaps as payment_gaps
+from .analysis.books.payments import payments as payments
 from .analysis.results.explain import explain as explain
 from .analysis.results.fact import fact as fact
 from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.results.rows_behind import rows as rows
 from .analysis.sheets.aging import aging as aging
 from .analysis.sheets.billing_lag import billing_lag as billing_lag
+from .analysis.sheets.bridge import bridge as bridge
 from .analysis.sheets.budget_burn import budget_burn as budget_burn
 from .analysis.sheets.cash_forecast import cash_forecast as cash_forecast
 from .analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
 from .analysis.sheets.code_check import code_check as code_check
 from .analysis.sheets.collected import collected as collected
+from .analysis.sheets.compare import compare as compare
 from .analysis.sheets.contribution import contribution as contribution
 from .analysis.sheets.days_to_pay import days_to_pay as days_to_pay
 from .analysis.sheets.duplicates import duplicates as duplicates
@@ -44,6 +43,7 @@ from .analysis.sheets.effective_rates import effective_rates as effective_rates
 from .analysis.sheets.exposure import exposure as exposure
 from .analysis.sheets.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.sheets.leverage import leverage as leverage
+from .analysis.sheets.lockup import lockup as lockup
 from .analysis.sheets.missing_time import missing_time as missing_time
 from .analysis.sheets.new_business import new_business as new_business
 from .analysis.sheets.origination import origination as origination
@@ -54,11 +54,11 @@ from .analysis.sheets.realization import realization as realization
 from .analysis.sheets.reconcile import reconcile as reconcile
 from .analysis.sheets.scorecard import scorecard as scorecard
 from .analysis.sheets.stale import stale as stale
+from .analysis.sheets.tie_out import tie_out as tie_out
 from .analysis.sheets.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.sheets.utilization import utilization as utilization
 from .analysis.sheets.wip import wip as wip
 from .analysis.sheets.write_downs import write_downs as write_downs
-from .analysis.tie_out import tie_out as tie_out
 from .client import (
     Client as Client,
 )

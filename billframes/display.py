@@ -20,12 +20,12 @@ import pandas as pd
 
 from billframes._export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
 from billframes._format import MISSING, format_number, label_of
+from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.data.engine import collect
+from billframes.analysis.data.native import without_attrs, wrap_frame
 from billframes.analysis.declare.lookup import heading_of, measure
 from billframes.analysis.declare.metrics import title_of_key
-from billframes.analysis.frames.distinct_names import DistinctNames
-from billframes.analysis.frames.engine import collect
-from billframes.analysis.frames.native import without_attrs, wrap_frame
-from billframes.analysis.model.keys import TIMES
+from billframes.analysis.keys.by import TIMES
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of

@@ -13,8 +13,8 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_number
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.lookup import analyses, heading_of
-from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.results.result_rows import read_result
 from billframes.display import exported
 from billframes.loading.record import Record

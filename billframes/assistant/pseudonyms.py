@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.data.distinct_names import NAMES
 from billframes.analysis.declare.columns import IDS
-from billframes.analysis.frames.distinct_names import NAMES
 
 _WORDS = {
     "client": "Client",

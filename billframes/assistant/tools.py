@@ -18,7 +18,7 @@ from billframes._names import closest, first_few, join_names
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
+from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
 from billframes.analysis.results.explain import explain as explain_word
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, find_figures, name_to_write
 from billframes.analysis.results.figures_side_by_side import FIGURES, MISSING, TOTAL

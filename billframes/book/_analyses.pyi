@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.forecasting.horizons import Horizons
-from billframes.analysis.model.keys import By
+from billframes.analysis.keys.by import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

@@ -15,11 +15,11 @@ import pandas as pd
 
 from billframes._format import fields_html
 from billframes._suggestions import SuggestsNames
+from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.frames.distinct_names import DistinctNames
-from billframes.analysis.model.arguments import check_choice
-from billframes.analysis.model.keys import By
+from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
 from billframes.book.days import DATES, BookDays
 from billframes.book.denied import load_details

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from billframes._notes import note
+from billframes.analysis.data.arguments import read_date
+from billframes.analysis.data.data_span import check_begun, check_known, first_date, is_known
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.data_span import check_begun, check_known, first_date, is_known
-from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.periods import LATER_RECORDS, LATER_RECORDS_OF_PERIOD
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.data.data_span import check_begun
+from billframes.analysis.data.distinct_names import attach_names
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.data_span import check_begun
-from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.results.figure_names import find_figures
 from billframes.analysis.results.figure_source import Source
 from billframes.analysis.results.figures_side_by_side import figures_of, listed_in

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.book.book import Book
+from billframes.book.kept_results import KeptResults
 
 if TYPE_CHECKING:
     from billframes.book.slices import BookSlice

@@ -20,10 +20,10 @@ from billframes._notes import Notes, collect_notes
 from billframes._suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.distinct_names import attach_names
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.distinct_names import attach_names
-from billframes.analysis.model.keys import SHORT_NAMES, names_in
+from billframes.analysis.keys.by import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach_notes
 from billframes.periods import Period

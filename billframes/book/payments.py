@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.payment_gaps import payment_gaps
-from billframes.analysis.payments import payments
+from billframes.analysis.books.payment_gaps import payment_gaps
+from billframes.analysis.books.payments import payments
 from billframes.config.firm import FirmSettings
 from billframes.config.taxes import PaymentOrder
 from billframes.periods import DateLike

@@ -15,11 +15,11 @@ import pandas as pd
 
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.lookup import measure
-from billframes.analysis.frames.checked_frames import KeptResults
-from billframes.analysis.lockup import lockup_of_book
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.sheets.lockup import lockup_of_book
 from billframes.book import Book
 from billframes.book.days import BookDays
+from billframes.book.kept_results import KeptResults
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _files(rows: pd.DataFrame, title: str, book: Book) -> dict[str, bytes]:
-    from billframes.analysis.frames.distinct_names import DistinctNames
+    from billframes.analysis.data.distinct_names import DistinctNames
     from billframes.report.prebill_sheets import prebill_page, prebill_workbook
 
     rows = DistinctNames(book.clients, book.matters, book.users)(rows)

@@ -12,8 +12,8 @@ from billframes._export import check_output, to_csv, to_excel, write
 from billframes._format import enum_label, format_number
 from billframes._limits import checked_number
 from billframes._messages import say, say_error
-from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.tie_out_frame import add_up_reasons
+from billframes.analysis.books.tie_out_frame import add_up_reasons
+from billframes.analysis.data.arguments import read_date
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings, describe_settings

@@ -13,7 +13,7 @@ import pandas as pd
 
 from billframes._names import join_names
 from billframes._notes import note
-from billframes.analysis.model.arguments import read_date
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.codes import NOT_JUDGED
 from billframes.client import Client

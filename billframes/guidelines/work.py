@@ -15,9 +15,9 @@ import pyarrow as pa
 from billframes._messages import warn
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.native import select_columns
 from billframes.analysis.declare.columns import IDS, ITEMS
-from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.native import select_columns
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.source import OPEN_STATES, BillItem, BillSource

@@ -12,7 +12,7 @@ import pandas as pd
 
 from billframes._limits import checked_number
 from billframes._names import type_in_words
-from billframes.analysis.model.payment_split import spread
+from billframes.analysis.books.owed_invoices import spread
 from billframes.errors import LedgerError
 from billframes.ledger.frame import frame_of
 

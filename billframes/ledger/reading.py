@@ -17,7 +17,7 @@ import pandas as pd
 from billframes._limits import LEDGER_BYTES, WORKBOOK_CELLS, checked_limit
 from billframes._messages import warn
 from billframes._names import closest, type_in_words
-from billframes.analysis.model.arguments import check_choice
+from billframes.analysis.data.arguments import check_choice
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger.cells import read_cells
 from billframes.ledger.frame import ledger_frame

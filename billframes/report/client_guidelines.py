@@ -13,7 +13,7 @@ from billframes._export import to_csv, write
 from billframes._format import format_number, long_date
 from billframes._names import first_few
 from billframes._notes import Rule, note
-from billframes.analysis.frames.distinct_names import DistinctNames
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.errors import ConfigError
 from billframes.guidelines import guideline_check, guideline_summary

@@ -15,7 +15,7 @@ from billframes._export import check_output, make_folder, write
 from billframes._format import long_date
 from billframes._messages import say, say_error
 from billframes._session import book
-from billframes.analysis.frames.data_span import check_begun
+from billframes.analysis.data.data_span import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection

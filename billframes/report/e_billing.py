@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from billframes.analysis.frames.distinct_names import DistinctNames
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.ebilling import ledes_check
 

@@ -14,10 +14,10 @@ from typing import Literal
 import pandas as pd
 
 from billframes._format import format_change, format_number, long_date
+from billframes.analysis.data.expressions import quotient
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.facts.capacity import prorated_targets
-from billframes.analysis.frames.expressions import quotient
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR

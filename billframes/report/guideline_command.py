@@ -10,7 +10,7 @@ from pathlib import Path
 from billframes._export import write
 from billframes._format import long_date
 from billframes._messages import say
-from billframes.analysis.frames.distinct_names import DistinctNames
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
 from billframes.config.firm import describe_settings

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pandas as pd
 
 from billframes._format import enum_label, long_date
+from billframes.analysis.books.tie_out_frame import TOTALS, add_up_reasons
+from billframes.analysis.books.tie_out_rows import UNEXPLAINED
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons
-from billframes.analysis.model.tie_out_rows import UNEXPLAINED
 from billframes.report.month import Month
 from billframes.report.table_spec import ReportTable, Table, of_analysis, to_date
 

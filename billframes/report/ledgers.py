@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from billframes.analysis.model.tie_out_rows import UNEXPLAINED
+from billframes.analysis.books.tie_out_rows import UNEXPLAINED
 
 
 @dataclass(frozen=True, kw_only=True)

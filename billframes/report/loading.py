@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from billframes._format import month_name
 from billframes._notes import collect_notes
 from billframes._session import book
-from billframes.analysis.frames.data_span import check_begun, check_known
+from billframes.analysis.data.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar

@@ -16,13 +16,13 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes._notes import Notes, collect_notes
-from billframes.analysis.bridge import bridge
-from billframes.analysis.compare import compare_results
-from billframes.analysis.frames.data_span import CountedDays
-from billframes.analysis.frames.distinct_names import DistinctNames
+from billframes.analysis.data.data_span import CountedDays
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.rules.periods import LATER_BALANCES
+from billframes.analysis.sheets.bridge import bridge
+from billframes.analysis.sheets.compare import compare_results
 from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from billframes._format import days_name, month_name
-from billframes.analysis.frames.data_span import covers, is_known
+from billframes.analysis.data.data_span import covers, is_known
 from billframes.periods import Period, month_end, period_before, year_before
 
 # In months.

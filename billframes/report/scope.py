@@ -13,8 +13,8 @@ import pandas as pd
 
 from billframes._export import file_name
 from billframes._find_named import find_named
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.metrics import title_of_key
-from billframes.analysis.model.keys import UNASSIGNED
 from billframes.book import Book
 from billframes.book.slices import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.frames.native import without_attrs
+from billframes.analysis.data.native import without_attrs
 from billframes.errors import MissingColumnError
 
 FieldKind = Literal["dates", "numbers", "choice"]

@@ -22,7 +22,7 @@ import pandas as pd
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.spec import Analysis, FilterKind
-from billframes.analysis.model.keys import TIMES, By
+from billframes.analysis.keys.by import TIMES, By
 from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings

@@ -12,13 +12,13 @@ import math
 
 import pandas as pd
 
+from billframes.analysis.data.data_span import check_begun, covers
 from billframes.analysis.declare.spec import Analysis, FilterKind, TabSpec
-from billframes.analysis.frames.checked_frames import KeptResults
-from billframes.analysis.frames.data_span import check_begun, covers
-from billframes.analysis.model.keys import By
+from billframes.analysis.keys.by import By
 from billframes.analysis.results.figure_names import figure_names, find_figure
 from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
+from billframes.book.kept_results import KeptResults
 from billframes.config.firm import describe_settings
 from billframes.periods import CALENDAR_YEAR, Period, period_before
 from billframes.report.report_tables import later_balances

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import IDS, ITEM_ID
 from billframes.analysis.declare.spec import FilterKind
-from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from billframes.analysis.data.native import without_attrs
 from billframes.analysis.declare.columns import IDS
-from billframes.analysis.frames.native import without_attrs
 from billframes.errors import ParameterError
 from billframes.widgets.filter_fields import filter_fields
 from billframes.widgets.options import ColumnOptions, Mask, Positions, options_of

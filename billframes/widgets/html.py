@@ -21,9 +21,8 @@ import pandas as pd
 
 from billframes._export import file_name
 from billframes._format import MISSING, enum_label, format_change, format_number, format_value, short_date
-from billframes.analysis.declare.columns import ENUMS
+from billframes.analysis.declare.columns import ENUMS, UNASSIGNED
 from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
-from billframes.analysis.model.keys import UNASSIGNED
 from billframes.display import exported, shown_heading
 
 Order = tuple[str, bool]

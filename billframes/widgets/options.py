@@ -16,7 +16,7 @@ import pandas as pd
 
 from billframes._format import enum_label
 from billframes._names import distinct_names
-from billframes.analysis.model.keys import UNASSIGNED
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.state import Value, Values
 

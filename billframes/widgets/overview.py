@@ -8,7 +8,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._notes import Notes, collect_notes
-from billframes.analysis.model.keys import TIMES
+from billframes.analysis.keys.by import TIMES
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import escape_text, html_widget, sentences
 from billframes.widgets.tabs import compared_with, note_paragraphs, tiles_of

@@ -13,7 +13,7 @@ from billframes._names import join_names
 from billframes._notes import Note, Notes, collect_notes
 from billframes.analysis.declare.explanation import definition_list
 from billframes.analysis.declare.lookup import measure
-from billframes.analysis.model.keys import TIMES
+from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.errors import ParameterError

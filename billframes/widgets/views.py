@@ -20,7 +20,7 @@ from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.declare.spec import Analysis, FilterKind, RecordsSpec, TabSpec
-from billframes.analysis.model.keys import TIMES, By
+from billframes.analysis.keys.by import TIMES, By
 from billframes.book.slices import keep_rows
 from billframes.display import shown_heading
 from billframes.widgets.filtered_book import FilteredBook

@@ -8,7 +8,7 @@ import pytest
 
 from billframes.analysis import realization, scorecard
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.model.keys import FIGURES
+from billframes.analysis.keys.by import FIGURES
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from billframes.analysis.data.between import CHECKS, disagreements
-from billframes.analysis.frames.native import wrap_frames
+from billframes.analysis.data.native import wrap_frames
 from tests.analysis.conftest import ENGINES
 from tests.firms import FIRMS, change, make_firm, on
 

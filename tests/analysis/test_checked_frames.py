@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import utilization
-from billframes.analysis.frames import values
-from billframes.analysis.frames.checked_frames import KeptResults
+from billframes.analysis.data import values
 from billframes.analysis.results.figures_side_by_side import figures
+from billframes.book.kept_results import KeptResults
 from tests.analysis.calls import CALLS, edge_case_frames
 from tests.analysis.golden_firms import ENGINES, frames_of
 from tests.firms import make_firm

@@ -11,9 +11,9 @@ import pytest
 
 from billframes import analysis
 from billframes.analysis import realization, reconcile, utilization
+from billframes.analysis.data.data_span import DAYS as DAYS_COUNTED
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.facts.capacity import prorated_targets, split_dates, working_days
-from billframes.analysis.frames.data_span import DAYS as DAYS_COUNTED
 from billframes.config.firm import FirmSettings
 from billframes.days import FiscalYear
 from billframes.errors import ParameterError

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import budget_burn, contribution, effective_rates, origination, profitability, realization
-from billframes.analysis.model.arguments import MATTER_TYPES
+from billframes.analysis.declare.columns import MATTER_TYPES
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 

@@ -14,7 +14,7 @@ import pytest
 
 import billframes as bf
 from billframes.analysis import tie_out
-from billframes.analysis.payments import payments
+from billframes.analysis.books.payments import payments
 from billframes.ledger import read_ledger
 from tests.analysis.calls import ledger
 from tests.analysis.conftest import DATES, ENGINES, FLAGS, LISTS, pandas, rows_of

@@ -18,7 +18,7 @@ from billframes.analysis import (
     reconcile,
     write_downs,
 )
-from billframes.analysis.model.arguments import MATTER_TYPES
+from billframes.analysis.declare.columns import MATTER_TYPES
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from tests.analysis.test_properties_money import BOOKS, QUICK, by_name

@@ -13,7 +13,7 @@ import pytest
 
 from billframes import FirmSettings, analysis
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.model.keys import SHORT_NAMES
+from billframes.analysis.keys.by import SHORT_NAMES
 from billframes.errors import MissingColumnError, ParameterError
 from tests.analysis.calls import SETTINGS, edge_case_frames, ledger, many_invoices, payments_of
 from tests.analysis.conftest import ENGINES, Firm

@@ -7,7 +7,7 @@ import pytest
 
 import billframes as bf
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.model.keys import columns_of, names_in
+from billframes.analysis.keys.by import columns_of, names_in
 from billframes.analysis.results.result_rows import identifying_keys
 from billframes.errors import MissingColumnError, ParameterError
 from tests.analysis.conftest import rows_of

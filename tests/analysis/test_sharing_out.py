@@ -13,8 +13,8 @@ from billframes.analysis import (
     realization,
     write_downs,
 )
+from billframes.analysis.declare.columns import MATTER_TYPES
 from billframes.analysis.declare.lookup import analyses, measures
-from billframes.analysis.model.arguments import MATTER_TYPES
 from billframes.analysis.results.result_rows import total_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes.analysis.frames.repeated_ids import _has_repeats, is_unique
+from billframes.analysis.data.repeated_ids import _has_repeats, is_unique
 
 IDS = {
     "nine letters": [f"t{number:08}" for number in range(2_000)],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from billframes.analysis import realization, reconcile, write_downs
-from billframes.analysis.model.arguments import MATTER_TYPES
+from billframes.analysis.declare.columns import MATTER_TYPES
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, KEYS, QUICK, frames
 

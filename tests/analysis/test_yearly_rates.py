@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from billframes.analysis import effective_rates
-from billframes.analysis.model.yearly_rates import YEARLY_COLUMNS
+from billframes.analysis.sheets.effective_rates import YEARLY_COLUMNS
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames

@@ -18,7 +18,7 @@ import billframes as bf
 from billframes import cli
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.model.keys import TIMES
+from billframes.analysis.keys.by import TIMES
 from billframes.assistant.server import Questions, make_server
 from billframes.assistant.text_of_data import safe_text
 from tests.assistant.conftest import answer_of

@@ -14,12 +14,11 @@ import pytest
 import billframes as bf
 from billframes import FirmSettings
 from billframes.analysis import collected, days_to_pay, realization
-from billframes.analysis.model.invoice_matching import ClientNames
-from billframes.analysis.model.owed_invoices import OwedInvoice, OwedInvoices
-from billframes.analysis.model.payment_events import PaymentEvent
-from billframes.analysis.model.payment_split import InvoiceParts, spread
-from billframes.analysis.payment_gaps import payment_gaps
-from billframes.analysis.payments import _settle, payments
+from billframes.analysis.books.invoice_matching import ClientNames
+from billframes.analysis.books.owed_invoices import InvoiceParts, OwedInvoice, OwedInvoices, spread
+from billframes.analysis.books.payment_events import PaymentEvent
+from billframes.analysis.books.payment_gaps import payment_gaps
+from billframes.analysis.books.payments import _settle, payments
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.quickbooks import ledger_from_quickbooks

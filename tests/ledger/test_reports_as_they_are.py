@@ -12,7 +12,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from billframes.analysis.tie_out import tie_out
+from billframes.analysis.sheets.tie_out import tie_out
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.quickbooks import ledger_from_quickbooks

@@ -24,8 +24,8 @@ from billframes.book.methods import analysis_methods
 ROOT = Path(billframes.__file__).parent
 # Functions of the analyses' folder that are not analyses, by module.
 _MORE = {
-    "payment_gaps": ("payment_gaps",),
-    "payments": ("payments",),
+    "books.payment_gaps": ("payment_gaps",),
+    "books.payments": ("payments",),
     "results.explain": ("explain",),
     "results.fact": ("fact",),
     "results.rows_behind": ("rows",),
@@ -85,7 +85,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.forecasting.horizons import Horizons
-from billframes.analysis.model.keys import By
+from billframes.analysis.keys.by import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

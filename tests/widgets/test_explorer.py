@@ -18,10 +18,10 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes._format import format_change, format_number
 from billframes._notes import note
+from billframes.analysis.data import values
 from billframes.analysis.declare.lookup import heading_of, measures
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.facts.capacity import PARTIAL_HOURS
-from billframes.analysis.frames import values
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.book import Book

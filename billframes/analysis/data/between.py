@@ -17,9 +17,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes._notes import Note, Rule
+from billframes.analysis.data.engine import collect_counts, join_by_id, to_dicts
+from billframes.analysis.data.expressions import count_if
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow
-from billframes.analysis.frames.engine import collect_counts, join_by_id, to_dicts
-from billframes.analysis.frames.expressions import count_if
 
 C = nw.col
 

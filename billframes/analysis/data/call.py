@@ -20,14 +20,14 @@ import pyarrow as pa
 
 from billframes._notes import Notes
 from billframes.analysis.data.data import Columns, Data
+from billframes.analysis.data.data_span import counted_days, read_bounded_period, read_period
+from billframes.analysis.data.distinct_names import attach_names_of
+from billframes.analysis.data.engine import eager_from_arrow
+from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.data.people import resolved_settings, without_people
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
-from billframes.analysis.frames.distinct_names import attach_names_of
-from billframes.analysis.frames.engine import eager_from_arrow
-from billframes.analysis.frames.native import nan_to_null, to_native
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attach, attach_notes
 from billframes.periods import DateLike, Period

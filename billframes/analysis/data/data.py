@@ -24,13 +24,13 @@ import pyarrow as pa
 
 from billframes._forks import PerProcess
 from billframes._notes import Note, Notes
+from billframes.analysis.data.engine import collect, lazy
+from billframes.analysis.data.findings import Findings
+from billframes.analysis.data.native import require, select_columns, wrap_frames
+from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.data.stamp import compare_loads, compare_with_load
+from billframes.analysis.data.values import check_values
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.frames.checked_frames import Findings
-from billframes.analysis.frames.engine import collect, lazy
-from billframes.analysis.frames.native import require, select_columns, wrap_frames
-from billframes.analysis.frames.repeated_ids import refuse_unlike_ids
-from billframes.analysis.frames.values import check_values
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
 

@@ -8,14 +8,22 @@ from typing import cast
 import narwhals.stable.v2 as nw
 
 from billframes._names import first_few
-from billframes._notes import Note, Notes
+from billframes._notes import Note, Notes, Rule
 from billframes.analysis.data.data import Data
-from billframes.analysis.frames.engine import collect_counts, to_dicts
-from billframes.analysis.rules.people import UNKNOWN_IDS
+from billframes.analysis.data.engine import collect_counts, to_dicts
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
 
 C = nw.col
+
+_UNKNOWN_IDS = Rule(
+    name="unknown_ids",
+    seen="settings name {which} not among those {passed}: {few}.",
+    remedy="Load all {kind}, archived ones too, or correct the ids.",
+    page="Ask whoever keeps the firm's settings to correct these ids.",
+    book="Correct these ids in the settings.",
+    unit="ids",
+)
 
 Resolved = tuple[FirmSettings, list[Note]]
 
@@ -71,7 +79,7 @@ def _note_absent(notes: Notes, name: str, named: Mapping[str, Sequence[str]], pr
     absent = sorted(set(named) - present)
     few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
     which = f"1 {name.removesuffix('s')} that is" if len(absent) == 1 else f"{len(absent)} {name} that are"
-    notes.add(UNKNOWN_IDS, len(absent), "settings", about=name, which=which, few=few, kind=name)
+    notes.add(_UNKNOWN_IDS, len(absent), "settings", about=name, which=which, few=few, kind=name)
 
 
 def _ids_by_email(data: Data) -> dict[str, str]:

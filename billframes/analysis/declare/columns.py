@@ -61,6 +61,10 @@ ENUMS = {name: _VALUES[name] for name in ("billing_type", "invoice_state", "matt
 ENUMS["user_role"] = ENUMS["role"]
 """The declared values of each enum."""
 
+UNASSIGNED, UNKNOWN = "Unassigned", "Unknown"
+"""The labels of rows without a key, and without a type of matter."""
+MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
+
 _SELECTS = {column.name: column.select for column in _COLUMNS if column.select}
 
 

@@ -14,10 +14,9 @@ from billframes.analysis.declare.spec import PACKAGE, Analysis
 
 @functools.cache
 def analyses() -> dict[str, Analysis]:
-    """Find the analyses declared in the modules of this package, in alphabetical order."""
-    folders = [importlib.import_module(each) for each in (PACKAGE, f"{PACKAGE}.sheets")]
-    names = [f"{folder.__name__}.{each.name}" for folder in folders for each in pkgutil.iter_modules(folder.__path__)]
-    modules = [importlib.import_module(name) for name in names if not name.rpartition(".")[2].startswith("_")]
+    """Find the analyses declared in the modules of `sheets`, in alphabetical order."""
+    names = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
+    modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in names]
     found = {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
     return dict(sorted(found.items()))
 

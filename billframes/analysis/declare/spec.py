@@ -12,7 +12,6 @@ Charts and tables are declared as data, so that an analysis imports neither matp
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +40,7 @@ __all__ = [
     "TableSpec",
 ]
 
-PACKAGE = "billframes.analysis"
+PACKAGE = "billframes.analysis.sheets"
 
 ChartKind = Literal["bars", "stacks", "points", "ages", "ranges", "running_share", "waterfall"]
 
@@ -369,8 +368,7 @@ class Analysis(Explanation):
 
 def module_of(name: str) -> str:
     """Return the module of an analysis."""
-    sheet = f"{PACKAGE}.sheets.{name}"
-    return sheet if importlib.util.find_spec(sheet) else f"{PACKAGE}.{name}"
+    return f"{PACKAGE}.{name}"
 
 
 def _of_ratio(measure: Measure, titles: Mapping[str, str]) -> str:

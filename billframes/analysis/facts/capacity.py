@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from billframes.analysis.frames.expressions import period_numbers
+from billframes.analysis.data.expressions import period_numbers
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.periods import CALENDAR_YEAR, FiscalYear, month_end, months_between

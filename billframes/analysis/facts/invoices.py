@@ -63,9 +63,9 @@ from collections.abc import Iterable, Sequence
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.engine import join_by_id, sum_by
+from billframes.analysis.data.expressions import RESIDUE, as_float, midnight, null_column, value_if
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.frames.engine import join_by_id, sum_by
-from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight, null_column, value_if
 from billframes.config.taxes import KINDS, Tax
 
 C = nw.col

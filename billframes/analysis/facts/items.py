@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.expressions import columns_or_null
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.facts.work import with_matter_type
-from billframes.analysis.frames.expressions import columns_or_null
 
 
 def items(of: Reader, *, own: Iterable[str] = (), frame: str = "time_entries") -> Frame:

@@ -11,8 +11,8 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.engine import from_arrow
 from billframes.analysis.declare.columns import ITEMS, Frame
-from billframes.analysis.frames.engine import from_arrow
 
 C = nw.col
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.engine import join_by_id
+from billframes.analysis.data.expressions import midnight
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.facts.invoices import invoices
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.engine import join_by_id
-from billframes.analysis.frames.expressions import midnight
 
 C = nw.col
 

@@ -11,12 +11,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.data.engine import ids_frame, join_by_id, sum_by, to_dicts
+from billframes.analysis.data.expressions import RESIDUE, as_midnight, midnight, or_nan, value_at_rates
+from billframes.analysis.declare.columns import MATTER_TYPES, UNASSIGNED, Frame
 from billframes.analysis.facts.last_days import with_last_days
-from billframes.analysis.frames.engine import ids_frame, join_by_id, sum_by, to_dicts
-from billframes.analysis.frames.expressions import RESIDUE, as_midnight, midnight, or_nan, value_at_rates
-from billframes.analysis.model.arguments import MATTER_TYPES
-from billframes.analysis.model.keys import UNASSIGNED
 
 C = nw.col
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.frames.expressions import Rates, map_values, midnight, rate_days
+from billframes.analysis.data.expressions import Rates, map_values, midnight, rate_days
 
 C = nw.col
 

@@ -10,8 +10,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import closest
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.engine import ids_frame, join_by_id, to_dicts
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.frames.engine import ids_frame, join_by_id, to_dicts
 from billframes.errors import ParameterError
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.engine import from_arrow, join_by_id
+from billframes.analysis.data.expressions import RESIDUE, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.facts.invoices import invoices
-from billframes.analysis.frames.engine import from_arrow, join_by_id
-from billframes.analysis.frames.expressions import RESIDUE, value_if
 
 C = nw.col
 

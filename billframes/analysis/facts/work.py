@@ -55,14 +55,13 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
-from billframes.analysis.declare.columns import ENUMS, Frame, source_of
+from billframes.analysis.data.engine import join_by_id, sum_by
+from billframes.analysis.data.expressions import RESIDUE, columns_or_null, null_column, value_if
+from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame, source_of
 from billframes.analysis.facts.invoices import invoices, value_of_entry
-from billframes.analysis.frames.engine import join_by_id, sum_by
-from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, null_column, value_if
 
 C = nw.col
 
-UNKNOWN = "Unknown"
 KINDS = ("time", "fixed_fee", "expense", "fees", "balance")
 _IDS = ("invoice_id", "client_id", "matter_id", "user_id")
 _FLAGS = ("is_billable", "is_untyped", "is_final", "is_priced", "is_mixed", "is_unspread", "is_cancelled")

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from billframes._format import long_date
 from billframes._names import as_given
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.people import without_people
 from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
@@ -22,7 +23,6 @@ from billframes.analysis.forecasting.history import DAY, History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons, read_horizons
 from billframes.analysis.forecasting.ranges import limits, widening
 from billframes.analysis.forecasting.reading import Given, read_history, read_invoices
-from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.forecasts import (
     MISSED,
     NO_SEASON,

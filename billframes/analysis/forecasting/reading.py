@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._names import join_names, type_in_words
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.engine import collect, sum_by, to_arrow
+from billframes.analysis.data.expressions import as_float, midnight
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.forecasting.curves import Floats, Ints, add_by
 from billframes.analysis.forecasting.history import DAY, WORK_AGES, Drafts, Falls, History, Work
-from billframes.analysis.frames.engine import collect, sum_by, to_arrow
-from billframes.analysis.frames.expressions import as_float, midnight
-from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.forecasts import GAPS, OVERPAID
 from billframes.errors import MissingColumnError, ParameterError

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from billframes.analysis.data.expressions import midnight
 from billframes.analysis.forecasting.curves import AGES, Floats, add_by
 from billframes.analysis.forecasting.forecasts import ALWAYS, Forecast, by_simple_rule
 from billframes.analysis.forecasting.preparing import Prepared
 from billframes.analysis.forecasting.ranges import limits, normal
-from billframes.analysis.frames.expressions import midnight
 
 WORK_TO_COME = "Work not done yet"
 """The client's name in the last row by client or invoice: no client is known for it."""

@@ -21,36 +21,31 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import join_names
-from billframes._notes import Amount
+from billframes._notes import Rule
 from billframes.analysis.data.call import Call
-from billframes.analysis.declare.columns import ITEMS, Frame, column_names
+from billframes.analysis.data.engine import collect, collect_counts, join_by_id
+from billframes.analysis.data.expressions import RESIDUE, map_values, null_column, value_if
+from billframes.analysis.data.native import nan_to_null
+from billframes.analysis.data.repeated_ids import count_many_missing
+from billframes.analysis.declare.columns import ITEMS, UNASSIGNED, UNKNOWN, Frame, column_names
 from billframes.analysis.facts.labels import labels
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id
-from billframes.analysis.frames.expressions import RESIDUE, map_values, null_column, value_if
-from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.frames.repeated_ids import count_many_missing
+from billframes.analysis.keys.by import ITEM_IDS, JOINED, By, Key, Sources, find_keys
+from billframes.analysis.keys.columns import key_columns, label_of_key, own_labels, period_name, period_number
+from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.originators import shares_of_originators
-from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.key_columns import key_columns, label_of_key, own_labels, period_name, period_number
-from billframes.analysis.model.keys import ITEM_IDS, JOINED, UNASSIGNED, UNKNOWN, By, Key, Sources, find_keys
-from billframes.analysis.rules.invoices import DETAILS_NOT_IN_ALL
-from billframes.analysis.rules.people import UNMATCHED
 from billframes.periods import CALENDAR_YEAR
 
 C = nw.col
 
 OF_MATTERS = ("responsible_", "practice_area_", "originator_")
 """The beginnings of columns that belong to matters; those of matters' own names have other beginnings."""
-_A_CENT = 0.005
 _LEFT_OUT, _ROWS = "_left_out", "_rows"
-_KINDS = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed_fee", "invoices": "fees"}
-_WORDS = {
-    "time_entries": "time",
-    "expenses": "expenses",
-    "fixed_fees": "fixed fees",
-    "invoices": "fees of invoices without time (such as credit notes)",
-}
+_UNMATCHED = Rule(
+    name="unmatched",
+    seen="`by`='`{key}`': {n} of {all} {kind}s are not among the {kind}s {passed}, so they are in the row {row}.",
+    remedy="Pass all {kind}s, from the same firm.",
+    page="Look for them in the billing system: they may have been deleted.",
+)
 _LABELS = {f"{each}_name": each for each in ("client", "matter", "user")}
 
 
@@ -279,32 +274,6 @@ class Keys:
         shared: Frame = found.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
         return shared.select(*self.columns, *columns)
 
-    def note_details(self, rows: Frame, amounts: Mapping[str, str]) -> None:
-        """
-        Note keys that only some of the frames have, such as a client's custom field joined to the time entries only.
-
-        Parameters
-        ----------
-        rows : Frame
-            The rows of `work` that count.
-        amounts : mapping of str to str
-            The frames whose rows can lack a key, each with the column of its amounts.
-        """
-        details = {each: frame for key in self.keys for each, frame in key.details.items()}
-        for column, supplier in details.items():
-            if column == "matter_type" and column in self.call.columns("matters"):
-                continue
-            lacking = [name for name in self.sources.kinds_without(column) if name in amounts]
-            id_ = f"{supplier.removesuffix('s')}_id"
-            of_kind = {name: (C("kind") == _KINDS[name]) & ~C(id_).is_null() for name in lacking}
-            sums = collect_counts((rows, {name: value_if(each, amounts[name]).sum() for name, each in of_kind.items()}))
-            parts = [f"{_WORDS[name]} of {Amount(sums[name]):,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
-            if parts:
-                frames = join_names([f"`{each}`" for each in lacking])
-                words = {"column": f"`{column}`", "frames": frames, "supplier": supplier, "parts": join_names(parts)}
-                total = sum(abs(sums[name]) for name in lacking)
-                self.call.notes.add(DETAILS_NOT_IN_ALL, total, about=column, **words)
-
     def by_key(self, totals: Totals) -> Frame:
         """Join the frames that the keys need, and add up by the keys."""
         others = (*totals.least, *totals.greatest)
@@ -392,7 +361,7 @@ class Keys:
         ids = rows.select(_id=C(f"{name}_id"), _found=C("_found")).filter(~C("_id").is_null()).unique()
         if many := count_many_missing(ids):
             words = {"key": key.columns[-1], "all": many[1], "kind": name, "row": key.missing}
-            self.call.notes.add(UNMATCHED, many[0], f"{name}s", about=name, **words)
+            self.call.notes.add(_UNMATCHED, many[0], f"{name}s", about=name, **words)
 
     def _added_up(self, rows: Frame, sums: Sequence[str], least: Sequence[str], greatest: Sequence[str]) -> Frame:
         """Add up by ids and values; if an id has several names, its label is the last in the alphabet."""

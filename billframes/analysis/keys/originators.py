@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
 
 C = nw.col
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from billframes._names import join_names, type_in_words
 from billframes._notes import Notes
-from billframes.analysis.frames.data_span import CountedDays, covers
-from billframes.analysis.frames.expressions import period_numbers
+from billframes.analysis.data.data_span import CountedDays, covers
+from billframes.analysis.data.expressions import period_numbers
 from billframes.analysis.results.compared_results import PERIODS_PER_YEAR, REST, WHOLE, earlier_period
 from billframes.analysis.rules.periods import UNEQUAL_PERIODS
 from billframes.errors import ParameterError

@@ -11,15 +11,16 @@ from typing import Any
 import pyarrow as pa
 
 from billframes._names import closest
+from billframes.analysis.data.engine import eager_from_arrow
+from billframes.analysis.data.expressions import or_nan, quotient
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.lookup import analyses, measures
 from billframes.analysis.declare.metrics import FIGURES, Measure
-from billframes.analysis.frames.engine import eager_from_arrow
-from billframes.analysis.frames.expressions import or_nan, quotient
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
+from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, TIMES, By, names_in
 from billframes.analysis.results.result_rows import identifying_keys, key_columns, refuse_total
 from billframes.errors import ParameterError
 
+BILLED = "billed_amount"
 ENDS = ("before", "after")
 REST, WHOLE = -1, 0
 """In `FiguresByPeriod.instead`: the rest of twelve months, and the result to add up in place of a period's own."""
@@ -46,6 +47,19 @@ def analyses_of_period(name: str) -> tuple[str, ...]:
     dated = [each for each in analyses().values() if each.name != "scorecard" and "start" in each.takes]
     found = [each.name for each in dated if any(column.name == name for column in each.columns)]
     return tuple(sorted(found, key=lambda each: (each not in ("realization", "utilization"), each)))
+
+
+def analysis_of(measure: str) -> str:
+    """Return the analysis with a period that has a measure; `realization` takes precedence over others."""
+    for name in analyses_of_period(measure) if isinstance(measure, str) else ():
+        if "by" in analyses()[name].takes:
+            return name
+    known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}
+    raise ParameterError(
+        f"measure={measure!r} is not a figure of a period. Balances and work in progress are figures of one day, which "
+        f"can't be split.{closest(measure, known)} Try "
+        "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import join_by_id
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.labels import labels
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.engine import join_by_id
-from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period

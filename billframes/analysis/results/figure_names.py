@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes._names import closest
+from billframes.analysis.data.native import wrap_frame
 from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.lookup import analyses, measure, qualified_name
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.results.result_rows import ResultRows, read_result
 from billframes.errors import ParameterError
 

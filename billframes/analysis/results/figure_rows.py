@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from billframes._names import closest
 from billframes.analysis.declare.lookup import analyses, weight_of
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.model.keys import TIMES, columns_of
+from billframes.analysis.keys.by import TIMES, columns_of
 from billframes.analysis.results.figure_names import Figure
 from billframes.analysis.results.figure_source import NOT_BY, Source
 from billframes.analysis.results.result_rows import identifying_keys, key_columns, totals_of

@@ -14,12 +14,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
+from billframes.analysis.books.payment_days import short_payments
+from billframes.analysis.data.arguments import read_date
+from billframes.analysis.data.data_span import covers
+from billframes.analysis.data.engine import to_arrow
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.data_span import covers
-from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.keys import TIMES
-from billframes.analysis.model.payment_days import short_payments
+from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import find_figure
 from billframes.analysis.results.result_rows import key_columns
 from billframes.config.firm import FirmSettings

@@ -16,15 +16,15 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes._notes import Notes, collect_notes
+from billframes.analysis.data.arguments import check_choice, read_whole_number
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.data_span import first_date, first_day, read_period
+from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.data_span import first_date, first_day, read_period
-from billframes.analysis.frames.engine import to_dicts
-from billframes.analysis.frames.native import nan_to_null, to_native
-from billframes.analysis.model.arguments import check_choice, read_whole_number
-from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
+from billframes.analysis.keys.by import TIMES, By, columns_of, names_in
 from billframes.analysis.results.figure_names import find_figures
 from billframes.analysis.results.figure_rows import FigureRows, text_of
 from billframes.analysis.results.figure_source import Source

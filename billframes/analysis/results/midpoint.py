@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from billframes.analysis.data.expressions import RESIDUE, quotient
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
-from billframes.analysis.frames.expressions import RESIDUE, quotient
-from billframes.analysis.results.compared_results import ENDS, Group, Pair
+from billframes.analysis.results.compared_results import BILLED, ENDS, Group, Pair
 
-BILLED = "billed_amount"
 PARTS = ("part", "whole")
 NAN = math.nan
 

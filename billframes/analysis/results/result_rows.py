@@ -20,14 +20,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from billframes._names import join_names
+from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.data.engine import collect
+from billframes.analysis.data.expressions import RESIDUE
+from billframes.analysis.data.native import wrap_frame
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.lookup import analyses, measure, weight_of
 from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.frames.distinct_names import DistinctNames
-from billframes.analysis.frames.engine import collect
-from billframes.analysis.frames.expressions import RESIDUE
-from billframes.analysis.frames.native import wrap_frame
-from billframes.analysis.model.keys import TIMES, UNASSIGNED
+from billframes.analysis.keys.by import TIMES
 from billframes.errors import MissingColumnError, ParameterError
 
 # Fewer clients can have the same name.

@@ -17,17 +17,17 @@ import pyarrow as pa
 
 from billframes.analysis.data.call import Call, rows_of
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, to_arrow
+from billframes.analysis.data.expressions import map_values
+from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names
 from billframes.analysis.declare.lookup import analyses, qualified_name
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.engine import collect, to_arrow
-from billframes.analysis.frames.expressions import map_values
-from billframes.analysis.frames.native import nan_to_null
+from billframes.analysis.keys.by import TIMES, By, columns_of, names_in
+from billframes.analysis.keys.formulas import terms_of, value_of
 from billframes.analysis.keys.keys import Added, as_text
-from billframes.analysis.model.formulas import terms_of, value_of
-from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure
 from billframes.analysis.results.figure_rows import FigureRows
 from billframes.analysis.results.figure_source import Source

@@ -8,11 +8,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.expressions import columns_or_null
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.frames.expressions import columns_or_null
+from billframes.analysis.keys.by import TIMES, By, names_in
 from billframes.analysis.keys.keys import Keys
-from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.errors import ParameterError
 
 

@@ -8,5 +8,5 @@
 - `periods`: records dated too late, and periods that can't be compared
 - `codes`, `ledger`: LEDES codes, and a ledger's report
 
-Rules of one frame are beside its checks, in `billframes.analysis.frames`.
+Rules of one frame are beside its checks, in `billframes.analysis.data`.
 """

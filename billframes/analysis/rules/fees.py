@@ -12,12 +12,13 @@ import narwhals.stable.v2 as nw
 from billframes._names import join_names
 from billframes._notes import Count
 from billframes.analysis.data.call import Call
-from billframes.analysis.declare.columns import ENUMS
-from billframes.analysis.facts.work import UNKNOWN, is_fee, work
-from billframes.analysis.frames.engine import collect_counts
-from billframes.analysis.frames.expressions import count_if, is_in_period
+from billframes.analysis.data.engine import collect_counts
+from billframes.analysis.data.expressions import count_if, is_in_period
+from billframes.analysis.declare.columns import ENUMS, MATTER_TYPES, UNKNOWN
+from billframes.analysis.facts.work import is_fee, work
 from billframes.analysis.keys.keys import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
+from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import (
     ABSENT_FROM_INVOICES,
     CANCELLED_WORK,
@@ -31,7 +32,6 @@ from billframes.periods import Period
 
 C = nw.col
 
-MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
 _ONE = nw.lit(1.0)
 _A_CENT = 0.005
 _ENTRIES = ("billable time entry", "billable time entries")
@@ -89,7 +89,7 @@ def all_fees(call: Call, keys: Keys, *periods: Period, sums: Sequence[Sum] = FEE
     rows = rows.filter(with_lost(is_fee() & _is_in_any("invoice_date", periods), lost))
     totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", more=more, left_out=lost)
     note_fees(call, keys, totals)
-    keys.note_details(rows, {"fixed_fees": "amount", "invoices": "fees"})
+    note_details(keys, rows, {"fixed_fees": "amount", "invoices": "fees"})
     return totals
 
 
@@ -107,7 +107,7 @@ def fees_of_work(call: Call, keys: Keys, period: Period) -> Totals:
     rows = call.fact(work, keys.own, only=("time", "fixed_fee")).filter(counts & is_in_period("date", period))
     totals = keys.sum(rows, [*FEES, *fee_marks()], date="date", left_out=lost)
     note_fees(call, keys, totals)
-    keys.note_details(rows, {"fixed_fees": "amount"})
+    note_details(keys, rows, {"fixed_fees": "amount"})
     return totals
 
 

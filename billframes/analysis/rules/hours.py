@@ -17,11 +17,11 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import first_few
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.engine import sum_by, to_dicts
+from billframes.analysis.data.expressions import midnight, quotient
 from billframes.analysis.facts.capacity import available_hours
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.labels import labels
-from billframes.analysis.frames.engine import sum_by, to_dicts
-from billframes.analysis.frames.expressions import midnight, quotient
 from billframes.analysis.keys.keys import Sum, Totals
 from billframes.analysis.rules.loads import has_removed_rows
 from billframes.analysis.rules.people import DAYS_OUTSIDE, HOLIDAYS, LATER_JOINERS, NO_USERS

@@ -68,12 +68,6 @@ JOINED_MATTERS = Rule(
     page="Ask whoever prepares these figures to divide the balances among the matters.",
     unit="money",
 )
-DETAILS_NOT_IN_ALL = Rule(
-    name="details_not_in_all",
-    seen="{subject}: {column} is not a column of {frames}, so {parts} are in the row without a value.",
-    remedy="Pass `{supplier}`= (the loader {supplier}()), from which all rows get the value.",
-    unit="money",
-)
 
 _COUNT = "They count for the client, without matter and timekeeper."
 CANCELLED_WORK = Rule(

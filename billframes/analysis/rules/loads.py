@@ -20,15 +20,22 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.engine import collect_values, join_by_id
+from billframes.analysis.data.expressions import as_day, day_number
+from billframes.analysis.data.native import select_columns
 from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
-from billframes.analysis.frames.engine import collect_values, join_by_id
-from billframes.analysis.frames.expressions import as_day, day_number
-from billframes.analysis.frames.native import select_columns
-from billframes.analysis.rules.periods import LATE_START, LATER_DAY, SHORT_WORK, UNFINISHED_PERIOD
+from billframes.analysis.rules.periods import (
+    LATE_START,
+    LATER_BALANCES,
+    LATER_DAY,
+    LONG_AFTER_LOAD,
+    SHORT_WORK,
+    UNFINISHED_PERIOD,
+)
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info
-from billframes.periods import Period
+from billframes.periods import Period, local_day
 
 C = nw.col
 
@@ -164,6 +171,30 @@ def note_later_day(call: Call, day: dt.date, settings: FirmSettings, most: dt.ti
     local = load_day(next(iter(loaded.values())), settings.time_zone)
     if local is not None and day - local > most and not call.is_inner:
         call.notes.add(LATER_DAY, (day - local).days, day=day, loaded=local)
+
+
+def note_later_balances(call: Call, day: dt.date, settings: FirmSettings) -> None:
+    """Note if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
+    info = load_info(call.natives["invoices"])
+    if info is not None and info.time is not None:
+        since, instant = "the day the invoices were loaded", info.time
+    elif (changed := _last_change(call["invoices"])) is not None:
+        since, instant = "the day an invoice was last changed", changed
+    else:
+        return
+    local = local_day(instant, settings.time_zone)
+    words = {"day": day, "since": since, "loaded": local}
+    if local > day and (info is None or info.rows != 0):
+        call.notes.add(LATER_BALANCES, (local - day).days, **words)
+    elif info is not None and day - local > A_MONTH:
+        call.notes.add(LONG_AFTER_LOAD, (day - local).days, **words)
+
+
+def _last_change(frame: Frame) -> dt.datetime | None:
+    if "modified_at" not in column_names(frame):
+        return None
+    changed = collect_values((frame, {"changed": C("modified_at").max()}))["changed"]
+    return changed if isinstance(changed, dt.datetime) else None
 
 
 def note_unfinished_period(call: Call, last: dt.date, settings: FirmSettings, consequence: str, advice: str) -> None:

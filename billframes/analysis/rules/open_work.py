@@ -8,12 +8,13 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import first_few, join_names
 from billframes.analysis.data.call import Call
-from billframes.analysis.declare.columns import ITEMS, Frame
-from billframes.analysis.facts.work import UNKNOWN, is_of_unknown_matter_type
-from billframes.analysis.frames.engine import collect, collect_counts, collect_values, to_dicts
-from billframes.analysis.frames.expressions import as_float
+from billframes.analysis.data.engine import collect, collect_counts, collect_values, to_dicts
+from billframes.analysis.data.expressions import as_float
+from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
+from billframes.analysis.facts.work import is_of_unknown_matter_type
 from billframes.analysis.keys.keys import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED
+from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import ABSENT_WORK, UNKNOWN_INVOICE
 from billframes.analysis.rules.people import UNKNOWN_TYPE
 
@@ -61,7 +62,7 @@ def note_open_work(
         else:
             so = "amounts that include them are missing"
             call.notes.add(HIDDEN_RATES, unpriced, which=" in progress", consequence=so)
-    keys.note_details(rows, dict.fromkeys(("expenses", "fixed_fees"), "amount") | {"time_entries": "charged"})
+    note_details(keys, rows, dict.fromkeys(("expenses", "fixed_fees"), "amount") | {"time_entries": "charged"})
 
 
 def _note_unknown_invoices(call: Call, rows: Frame, totals: Totals) -> None:

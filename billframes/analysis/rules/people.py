@@ -6,18 +6,17 @@ entries are missing, other people, or a day on which somebody joined or left mak
 
 from __future__ import annotations
 
-from billframes._notes import Rule
+import narwhals.stable.v2 as nw
+
+from billframes._names import first_few
+from billframes._notes import Notes, Rule
+from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.declare.columns import Frame
+
+C = nw.col
 
 _SETTINGS = "Ask whoever keeps the firm's settings to"
 
-UNKNOWN_IDS = Rule(
-    name="unknown_ids",
-    seen="settings name {which} not among those {passed}: {few}.",
-    remedy="Load all {kind}, archived ones too, or correct the ids.",
-    page=f"{_SETTINGS} correct these ids.",
-    book="Correct these ids in the settings.",
-    unit="ids",
-)
 NO_RATE = Rule(
     name="no_rate",
     seen="{amount:,.6g} hours of {people} {people:person|people} have no {kind} rate in the settings (`user_id` {few}"
@@ -88,9 +87,24 @@ UNKNOWN_TYPE = Rule(
     page="Look for these matters in the billing system: they may have been deleted, or have no type.",
     unit="records",
 )
-UNMATCHED = Rule(
-    name="unmatched",
-    seen="`by`='`{key}`': {n} of {all} {kind}s are not among the {kind}s {passed}, so they are in the row {row}.",
-    remedy="Pass all {kind}s, from the same firm.",
-    page="Look for them in the billing system: they may have been deleted.",
-)
+
+
+def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -> None:
+    """
+    Note hours of people who have no rate in the settings.
+
+    Parameters
+    ----------
+    notes : Notes
+    rows : Frame
+        The time entries of these people, with `user_id` and `hours`.
+    kind : {"cost", "standard"}
+    consequence : str
+        The consequence for the figures, in words.
+    """
+    known = rows.filter(~C("hours").is_nan() & (C("hours") != 0))
+    found = to_dicts(known.group_by("user_id").agg(C("hours").sum()))
+    hours = sum(person["hours"] for person in found)
+    ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
+    words = {"people": len(ids), "few": first_few(ids) if ids else "", "kind": kind, "consequence": consequence}
+    notes.add(NO_RATE, hours, "settings", about=kind, **words)

@@ -18,30 +18,27 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import join_names
+from billframes.analysis.data.arguments import bucket_limits, check_choice, read_date
 from billframes.analysis.data.call import FIRM_FRAMES, Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
+from billframes.analysis.data.engine import collect_counts, join_by_id
+from billframes.analysis.data.expressions import count_if, day_number, midnight, value_if
+from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame
 from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.work import due, work
-from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id
-from billframes.analysis.frames.expressions import count_if, day_number, midnight, value_if
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import OF_MATTERS, Keys, Sum
-from billframes.analysis.model.arguments import bucket_limits, check_choice, read_date
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import ABSENT_FROM_INVOICES, JOINED_MATTERS, NO_DUE_DATE
-from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices
-from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
+from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices, note_later_balances
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import load_info
-from billframes.periods import DateLike, Period, local_day
+from billframes.periods import DateLike, Period
 
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
-_DAYS_AHEAD = 31
 
 
 def aging(
@@ -233,30 +230,6 @@ def _note_open_invoices(call: Call, day: dt.date, *, itemized: bool) -> None:
         call.notes.add(NO_DUE_DATE, found["undated"])
     so = "the balances of these invoices are allocated to their time by hours"
     call.notes.add(HIDDEN_RATES, found["hidden"] if itemized else 0.0, which=" on open invoices", consequence=so)
-
-
-def note_later_balances(call: Call, day: dt.date, settings: FirmSettings) -> None:
-    """Note if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
-    info = load_info(call.natives["invoices"])
-    if info is not None and info.time is not None:
-        since, instant = "the day the invoices were loaded", info.time
-    elif (changed := _last_change(call["invoices"])) is not None:
-        since, instant = "the day an invoice was last changed", changed
-    else:
-        return
-    local = local_day(instant, settings.time_zone)
-    words = {"day": day, "since": since, "loaded": local}
-    if local > day and (info is None or info.rows != 0):
-        call.notes.add(LATER_BALANCES, (local - day).days, **words)
-    elif info is not None and (day - local).days > _DAYS_AHEAD:
-        call.notes.add(LONG_AFTER_LOAD, (day - local).days, **words)
-
-
-def _last_change(frame: Frame) -> dt.datetime | None:
-    if "modified_at" not in column_names(frame):
-        return None
-    changed = collect_values((frame, {"changed": C("modified_at").max()}))["changed"]
-    return changed if isinstance(changed, dt.datetime) else None
 
 
 def _frames_for(by: By) -> tuple[str, ...]:

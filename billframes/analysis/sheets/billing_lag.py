@@ -12,13 +12,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import day_number, is_in_period
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.expressions import day_number, is_in_period
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import lost_in, note_unknown_invoices, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices

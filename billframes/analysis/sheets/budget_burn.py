@@ -16,14 +16,14 @@ from billframes._names import first_few
 from billframes._notes import Count
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow, join_by_id
+from billframes.analysis.data.expressions import RESIDUE, count_if
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.engine import collect, collect_counts, eager_from_arrow, join_by_id
-from billframes.analysis.frames.expressions import RESIDUE, count_if
+from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.keys import Keys, Sum, Totals
-from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import fee_marks, note_spread_fees, note_unknown_invoices
 from billframes.analysis.rules.loads import need_all_dates

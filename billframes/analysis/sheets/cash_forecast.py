@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
@@ -24,7 +25,6 @@ from billframes.analysis.forecasting.preparing import LEAST_WEEKS, Prepared, pre
 from billframes.analysis.forecasting.ranges import limits
 from billframes.analysis.forecasting.reading import Given
 from billframes.analysis.forecasting.rows import of_clients, of_firm, of_invoices, schema
-from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.rules.forecasts import LARGE_INVOICE, WIDE_RANGE
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

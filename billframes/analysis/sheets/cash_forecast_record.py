@@ -11,8 +11,10 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._format import short_date
+from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import midnight
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -21,8 +23,6 @@ from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons
 from billframes.analysis.forecasting.preparing import Checked, prepare
 from billframes.analysis.forecasting.reading import Given
-from billframes.analysis.frames.expressions import midnight
-from billframes.analysis.model.arguments import read_whole_number
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

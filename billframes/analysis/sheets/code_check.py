@@ -16,12 +16,12 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._notes import Notes
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.expressions import in_period, map_values, null_column
+from billframes.analysis.data.native import require, select_columns
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook
-from billframes.analysis.frames.engine import to_dicts
-from billframes.analysis.frames.expressions import in_period, map_values, null_column
-from billframes.analysis.frames.native import require, select_columns
 from billframes.analysis.rules.codes import UNCHECKED_ITEMS, UNKNOWN_SETS
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import MissingColumnError

@@ -10,22 +10,22 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.books.payment_days import note_payments, payments_in
+from billframes.analysis.books.payments import check_payments
+from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.data.expressions import RESIDUE, columns_or_null, map_values, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.settled_parts import FEE_KINDS, payments_table
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.engine import collect, eager_from_arrow, join_by_id
-from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, map_values, value_if
+from billframes.analysis.keys.by import By
+from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.keys import By
-from billframes.analysis.model.payment_days import note_payments, payments_in
-from billframes.analysis.payments import check_payments
 from billframes.analysis.rules.fees import note_absent_items
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

@@ -15,8 +15,8 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.fees import all_fees
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

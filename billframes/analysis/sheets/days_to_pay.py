@@ -8,18 +8,18 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.books.payment_days import note_payments, payments_in
+from billframes.analysis.books.payments import check_payments
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, Unit, money
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.facts.settled_parts import payments_table
-from billframes.analysis.frames.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.keys import By
-from billframes.analysis.model.payment_days import note_payments, payments_in
-from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

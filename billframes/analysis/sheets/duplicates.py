@@ -13,13 +13,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import closest
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.expressions import in_period, map_values
+from billframes.analysis.data.native import select_columns
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, FromBook
-from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.expressions import in_period, map_values
-from billframes.analysis.frames.native import select_columns
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, names_in
+from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

@@ -13,17 +13,17 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import bucket_limits, read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import day_number
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.last_days import billed_until, with_last_days
-from billframes.analysis.frames.expressions import day_number
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys
-from billframes.analysis.model.arguments import bucket_limits, read_date
-from billframes.analysis.model.keys import By
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

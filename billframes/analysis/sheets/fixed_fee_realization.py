@@ -7,19 +7,20 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import join_by_id, sum_by
+from billframes.analysis.data.expressions import Rates, is_in_period, null_column, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.invoices import is_nearly_cancelled
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.rates import at_rates, rate_of
-from billframes.analysis.frames.engine import join_by_id, sum_by
-from billframes.analysis.frames.expressions import Rates, is_in_period, null_column, value_if
+from billframes.analysis.keys.by import ITEM_IDS, By
 from billframes.analysis.keys.keys import Keys, Sum, Totals, concat_keys
-from billframes.analysis.model.arguments import note_missing_rates
-from billframes.analysis.model.keys import ITEM_IDS, By
+from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period
+from billframes.analysis.rules.people import note_missing_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
@@ -114,7 +115,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
     fees = call.fact(items, (*_OF_FEES[1:], *ITEM_IDS, *keys.of_items), frame="fixed_fees")
     fees = _with_terms(fees.with_columns(C("fixed_fee_id").cast(nw.String)), time, period)
     counted, unlinked = _counted(time, fees, period), fees.filter(is_in_period("date", period) & ~C("is_linked"))
-    keys.note_details(unlinked.with_columns(kind=nw.lit("fixed_fee")), {"fixed_fees": "amount"})
+    note_details(keys, unlinked.with_columns(kind=nw.lit("fixed_fee")), {"fixed_fees": "amount"})
     rates = call.settings.standard_rates
     of_time = keys.sum(counted, _sums(rates), date="counted_date")
     names = [*of_time.sums, "unlinked_fee_amount"]

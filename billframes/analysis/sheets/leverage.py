@@ -9,13 +9,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import ENUMS, Frame
+from billframes.analysis.data.engine import collect_counts
+from billframes.analysis.data.expressions import RESIDUE, as_float, value_if
+from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.engine import collect_counts
-from billframes.analysis.frames.expressions import RESIDUE, as_float, value_if
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.keys.keys import Keys
-from billframes.analysis.model.keys import UNKNOWN, By, names_in
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
 from billframes.config.firm import FirmSettings

@@ -11,14 +11,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.data_span import first_day
+from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.capacity import days_at_firm, working_days
 from billframes.analysis.facts.items import items
-from billframes.analysis.frames.data_span import first_day
-from billframes.analysis.frames.engine import to_dicts
-from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.rules.loads import need_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError

@@ -17,18 +17,18 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, eager_from_arrow, sum_by, to_dicts
+from billframes.analysis.data.expressions import RESIDUE, is_in_period, midnight, null_column, or_nan, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.facts.client_days import client_days
-from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_dicts
-from billframes.analysis.frames.expressions import RESIDUE, is_in_period, midnight, null_column, or_nan, value_if
+from billframes.analysis.keys.by import By
+from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.keys import Keys, Sum, Totals
-from billframes.analysis.model.arguments import read_whole_number
-from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.fees import all_fees
 from billframes.analysis.rules.loads import (
     need_all_dates,

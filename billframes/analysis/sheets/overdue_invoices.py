@@ -16,16 +16,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.data.engine import from_arrow, join_by_id, sum_by, to_arrow, to_dicts
+from billframes.analysis.data.expressions import RESIDUE, as_float, midnight
+from billframes.analysis.declare.columns import ITEMS, UNASSIGNED, Frame
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
 from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.facts.responsible import responsible_of_invoices
-from billframes.analysis.frames.engine import from_arrow, join_by_id, sum_by, to_arrow, to_dicts
-from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
-from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow, to_dicts
 from billframes.analysis.declare.columns import IDS, Frame
-from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow, to_dicts
 from billframes.errors import ParameterError
 
 _TEXT = pa.string()

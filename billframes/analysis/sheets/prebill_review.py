@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
-from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
-from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.analysis.sheets.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
 from billframes.config.firm import FirmSettings

@@ -11,8 +11,10 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import is_in_period
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import (
     money,
@@ -25,12 +27,11 @@ from billframes.analysis.declare.metrics import (
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.rates import at_rates, rate_of
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.expressions import is_in_period
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum, Totals
-from billframes.analysis.model.arguments import check_choice, note_missing_rates
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.analysis.rules.fees import FEES, all_fees, fees_of_work
+from billframes.analysis.rules.people import note_missing_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

@@ -16,8 +16,12 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.books.payment_days import note_payments
+from billframes.analysis.books.payments import check_payments
+from billframes.analysis.data.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import is_in_period, midnight
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import (
@@ -32,12 +36,9 @@ from billframes.analysis.declare.spec import (
 from billframes.analysis.facts.rates import at_rates
 from billframes.analysis.facts.settled_parts import FEE_KINDS, settled_parts, with_settled_parts
 from billframes.analysis.facts.work import due, is_of_types, work
-from billframes.analysis.frames.expressions import is_in_period, midnight
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.model.keys import By
-from billframes.analysis.model.payment_days import note_payments
-from billframes.analysis.payments import check_payments
+from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.fees import lost_in, note_spread_fees, note_typed_fees, typed_marks, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
@@ -198,7 +199,7 @@ def _rows(
     sums = [*_sums(call, day, by_work, payments), *typed_marks(call, day)]
     totals = keys.sum(rows, sums, date="date" if by_work else "invoice_date", left_out=lost)
     note_typed_fees(call, totals, types)
-    keys.note_details(rows, {} if by_work else {"invoices": "fees"})
+    note_details(keys, rows, {} if by_work else {"invoices": "fees"})
     note_spread_fees(call, keys, totals)
     return keys.finish(totals, ANALYSIS.measure_names)
 

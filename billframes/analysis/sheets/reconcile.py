@@ -14,15 +14,15 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import FIRM_FRAMES, Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect_counts, join_by_id, sum_by
+from billframes.analysis.data.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.declare.columns import ITEMS, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact, value_of_entry
-from billframes.analysis.frames.engine import collect_counts, join_by_id, sum_by
-from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
+from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.formulas import with_formulas
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE

@@ -15,17 +15,17 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import as_float, columns_or_null, null_column, ratio, value_if
+from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.capacity import PARTIAL_HOURS
-from billframes.analysis.frames.expressions import as_float, columns_or_null, null_column, ratio, value_if
-from billframes.analysis.frames.native import nan_to_null
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.loads import LATER_DAYS, note_unfinished_period
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION

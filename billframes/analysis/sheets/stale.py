@@ -10,13 +10,13 @@ from typing import Any
 
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import read_date, read_whole_number
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.open_matters import OpenMatters
-from billframes.analysis.model.arguments import read_date, read_whole_number
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

@@ -17,14 +17,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
+from billframes.analysis.data.expressions import day_number, in_period
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.facts.items import items
-from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
-from billframes.analysis.frames.expressions import day_number, in_period
+from billframes.analysis.keys.by import By, Key
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.keys import By, Key
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
 from billframes.config.firm import FirmSettings

@@ -15,8 +15,12 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import join_names
+from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.data_span import first_day
+from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
+from billframes.analysis.data.expressions import in_period, null_column
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
@@ -36,12 +40,8 @@ from billframes.analysis.facts.capacity import (
     split_dates,
 )
 from billframes.analysis.facts.items import items
-from billframes.analysis.frames.data_span import first_day
-from billframes.analysis.frames.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
-from billframes.analysis.frames.expressions import in_period, null_column
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum, Totals
-from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.hours import hours_outside, note_missing_holidays, note_other_people_and_days
 from billframes.analysis.rules.loads import (
     ITEM_FILTERS,

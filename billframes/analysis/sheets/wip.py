@@ -16,16 +16,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data.arguments import bucket_names, read_date, read_matter_types
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.data.expressions import midnight, null_column, value_if
+from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.facts.work import UNKNOWN, is_of_types, is_of_unknown_matter_type, work
-from billframes.analysis.frames.expressions import midnight, null_column, value_if
+from billframes.analysis.facts.work import is_of_types, is_of_unknown_matter_type, work
+from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
-from billframes.analysis.model.keys import By
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.analysis.rules.open_work import has_any_amount, note_open_work, open_marks
 from billframes.config.firm import FirmSettings

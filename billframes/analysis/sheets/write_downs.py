@@ -15,14 +15,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import Frame, source_of
+from billframes.analysis.data.engine import join_by_id, sum_by
+from billframes.analysis.data.expressions import RESIDUE, as_float, is_in_period, value_if
+from billframes.analysis.declare.columns import UNKNOWN, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
-from billframes.analysis.frames.engine import join_by_id, sum_by
-from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, value_if
+from billframes.analysis.keys.by import By, Key, names_in
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.model.keys import UNKNOWN, By, Key, names_in
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period

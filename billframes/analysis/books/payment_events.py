@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.model.ledger_frames import ledger_rows, same_company, stated_about
-from billframes.analysis.model.owed_invoices import InvoiceIndex, OwedInvoice, OwedInvoices
+from billframes.analysis.books.ledger_frames import ledger_rows, same_company, stated_about
+from billframes.analysis.books.owed_invoices import InvoiceIndex, OwedInvoice, OwedInvoices
 from billframes.config.ledger import LedgerSettings
 from billframes.errors import LedgerError
 

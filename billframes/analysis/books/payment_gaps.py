@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrame
 
+from billframes.analysis.books.payment_days import note_payments
+from billframes.analysis.books.payments import check_payments
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
-from billframes.analysis.frames.engine import collect, to_dicts
-from billframes.analysis.model.arguments import read_date
-from billframes.analysis.model.payment_days import note_payments
-from billframes.analysis.payments import check_payments
+from billframes.analysis.data.engine import collect, to_dicts
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
@@ -50,7 +50,7 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
     ...     "invoice_id": ["i1"], "invoice_number": ["1001"], "invoice_date": pd.to_datetime(["2026-10-05"]),
     ...     "invoice_state": ["final"], "client_name": ["Acme"], "amount": [1000.0], "balance": [400.0],
     ... })
-    >>> from billframes.analysis.payments import PAYMENT_COLUMNS
+    >>> from billframes.analysis.books.payments import PAYMENT_COLUMNS
     >>> none = pd.DataFrame(columns=list(PAYMENT_COLUMNS))
     >>> payment_gaps(none, invoices, as_of="2026-10-31")[["invoice_number", "expected_amount", "gap_amount"]]
       invoice_number  expected_amount  gap_amount

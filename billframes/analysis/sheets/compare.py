@@ -18,19 +18,18 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import Notes
-from billframes.analysis.bridge import analysis_of
+from billframes.analysis.data.arguments import check_choice, read_whole_number
 from billframes.analysis.data.call import finished
+from billframes.analysis.data.data_span import CountedDays, is_known, read_counted_days
+from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.expressions import as_midnight
+from billframes.analysis.data.native import require, wrap_frames
+from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
 from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
-from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.expressions import as_midnight
-from billframes.analysis.frames.native import require, wrap_frames
-from billframes.analysis.frames.repeated_ids import refuse_unlike_ids
-from billframes.analysis.model.arguments import check_choice, read_whole_number
-from billframes.analysis.model.keys import TIMES, By
+from billframes.analysis.keys.by import TIMES, By
 from billframes.analysis.results.compared_periods import (
     Comparison,
     aligned_parts,
@@ -44,6 +43,7 @@ from billframes.analysis.results.compared_results import (
     PERIODS_PER_YEAR,
     FiguresByPeriod,
     analyses_of_period,
+    analysis_of,
     earlier_period,
     key_types,
     periods_as_columns,

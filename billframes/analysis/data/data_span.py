@@ -14,9 +14,9 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 
 from billframes._format import long_date
+from billframes.analysis.data.engine import collect_values
+from billframes.analysis.data.expressions import as_day, midnight
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame
-from billframes.analysis.frames.engine import collect_values
-from billframes.analysis.frames.expressions import as_day, midnight
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import NoDataError, ParameterError
 from billframes.loading.load_info import attached, load_attrs, load_day, load_info

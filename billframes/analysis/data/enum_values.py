@@ -11,10 +11,10 @@ import pandas as pd
 
 from billframes._names import first_few
 from billframes._notes import Amount, Count, Rule
+from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.expressions import count_if
+from billframes.analysis.data.findings import Findings
 from billframes.analysis.declare.columns import ENUMS, Frame, as_arrow, is_categorical
-from billframes.analysis.frames.checked_frames import Findings
-from billframes.analysis.frames.engine import to_dicts
-from billframes.analysis.frames.expressions import count_if
 
 C = nw.col
 

@@ -8,12 +8,9 @@ from itertools import chain
 from typing import Any, NoReturn
 
 from billframes._names import closest, type_in_words
-from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, selects_for
+from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, UNASSIGNED, UNKNOWN, selects_for
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
-
-UNASSIGNED = "Unassigned"
-UNKNOWN = "Unknown"
 
 By = str | Sequence[str] | None
 """The type of `by=`."""

@@ -8,8 +8,8 @@ import pandas as pd
 
 from billframes._format import long_span
 from billframes.analysis.data.call import Call
-from billframes.analysis.frames.data_span import covers
-from billframes.analysis.frames.engine import collect, to_dicts
+from billframes.analysis.data.data_span import covers
+from billframes.analysis.data.engine import collect, to_dicts
 from billframes.analysis.rules.ledger import DOUBLED_PAYMENTS, SHORT_PAYMENTS
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attached, load_day

@@ -15,12 +15,12 @@ from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._names import type_in_words
 from billframes._notes import Notes
+from billframes.analysis.books.invoice_matching import ClientNames
+from billframes.analysis.books.owed_invoices import INVOICE, OwedInvoice, OwedInvoices, owed_invoices
+from billframes.analysis.books.payment_events import PaymentEvent, credit_events, payment_events
+from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
-from billframes.analysis.model.arguments import check_choice
-from billframes.analysis.model.invoice_matching import ClientNames
-from billframes.analysis.model.owed_invoices import INVOICE, OwedInvoice, OwedInvoices, owed_invoices
-from billframes.analysis.model.payment_events import PaymentEvent, credit_events, payment_events
 from billframes.analysis.rules.ledger import (
     ABOVE_ITEMS,
     LOOSE_CREDITS,

@@ -20,25 +20,26 @@ from billframes._format import long_date
 from billframes._names import closest
 from billframes._notes import Notes
 from billframes.analysis.data.call import finished
+from billframes.analysis.data.data_span import CountedDays, covers, read_counted_days
+from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.native import require, wrap_frames
+from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.lookup import analyses, measure as measure_of, measures
+from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.data_span import CountedDays, covers, read_counted_days
-from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.native import require, wrap_frames
-from billframes.analysis.frames.repeated_ids import refuse_unlike_ids
-from billframes.analysis.model.keys import By
+from billframes.analysis.keys.by import By
 from billframes.analysis.results.compared_results import (
+    BILLED,
     ENDS,
     Group,
-    analyses_of_period,
+    analysis_of,
     common_keys,
     key_types,
     pair_results,
     result_frame,
 )
-from billframes.analysis.results.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
+from billframes.analysis.results.midpoint import FeeSplit, RatioSplit, Split, split_columns
 from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNDIVIDED_RATIO, UNEQUAL_LENGTHS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
@@ -241,19 +242,6 @@ def _note_lengths(measure: str, before: CountedDays, after: CountedDays, notes: 
     if measure == BILLED and len(days) == len(ENDS) and max(days) > 1.15 * min(days):
         words = {"before": days[0], "after": days[1], "until": after.until}
         notes.add(UNEQUAL_LENGTHS, abs(days[0] - days[1]), **words)
-
-
-def analysis_of(measure: str) -> str:
-    """Return the analysis with a period that has a measure; `realization` takes precedence over others."""
-    for name in analyses_of_period(measure) if isinstance(measure, str) else ():
-        if "by" in analyses()[name].takes:
-            return name
-    known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}
-    raise ParameterError(
-        f"measure={measure!r} is not a figure of a period. Balances and work in progress are figures of one day, which "
-        f"can't be split.{closest(measure, known)} Try "
-        "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
-    )
 
 
 _SHOWN = tuple(

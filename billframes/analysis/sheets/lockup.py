@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from billframes._names import type_in_words
+from billframes.analysis.data.arguments import read_date, read_whole_number
+from billframes.analysis.data.expressions import RESIDUE
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.expressions import RESIDUE
-from billframes.analysis.model.arguments import read_date, read_whole_number
-from billframes.analysis.model.keys import TIMES, By, names_in
+from billframes.analysis.keys.by import TIMES, By, names_in
 from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, shift_days

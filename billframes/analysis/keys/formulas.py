@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
+from billframes.analysis.data.expressions import ratio
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import measure
-from billframes.analysis.frames.expressions import ratio
 
 C = nw.col
 

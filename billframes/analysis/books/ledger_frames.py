@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._names import type_in_words
-from billframes.analysis.frames.native import without_attrs
+from billframes.analysis.data.native import without_attrs
 from billframes.errors import LedgerError, ParameterError
 
 __all__ = ["ledger_rows", "same_company", "stated_about"]

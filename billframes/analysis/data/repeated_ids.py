@@ -18,8 +18,8 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._notes import Notes, Rule
+from billframes.analysis.data.engine import collect_counts, collect_values
 from billframes.analysis.declare.columns import IDS, Frame, as_arrow, column_names
-from billframes.analysis.frames.engine import collect_counts, collect_values
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 

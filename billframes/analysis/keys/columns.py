@@ -7,8 +7,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.frames.expressions import null_column, period_numbers
-from billframes.analysis.model.keys import Key
+from billframes.analysis.data.expressions import null_column, period_numbers
+from billframes.analysis.keys.by import Key
 from billframes.periods import FiscalYear
 
 C = nw.col

@@ -18,6 +18,8 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import join_names, type_in_words
+from billframes.analysis.data.data_span import DAYS
+from billframes.analysis.data.engine import SUPPORTED, from_arrow, to_arrow
 from billframes.analysis.declare.columns import (
     EMPTY,
     IDS,
@@ -31,8 +33,6 @@ from billframes.analysis.declare.columns import (
     source_of,
     typed_column,
 )
-from billframes.analysis.frames.data_span import DAYS
-from billframes.analysis.frames.engine import SUPPORTED, from_arrow, to_arrow
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach
 

@@ -9,18 +9,12 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import as_given, closest, first_few
-from billframes._notes import Notes
-from billframes.analysis.declare.columns import ENUMS, Frame
-from billframes.analysis.frames.engine import to_dicts
-from billframes.analysis.model.keys import UNKNOWN
-from billframes.analysis.rules.people import NO_RATE
+from billframes._names import as_given, closest
+from billframes.analysis.declare.columns import MATTER_TYPES, UNKNOWN
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
 C = nw.col
-
-MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
 
 
 def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
@@ -81,24 +75,3 @@ def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
     due = basis == "due_date"
     names = bucket_names(buckets, 1 if due else 0)
     return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
-
-
-def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -> None:
-    """
-    Note hours of people who have no rate in the settings.
-
-    Parameters
-    ----------
-    notes : Notes
-    rows : Frame
-        The time entries of these people, with `user_id` and `hours`.
-    kind : {"cost", "standard"}
-    consequence : str
-        The consequence for the figures, in words.
-    """
-    known = rows.filter(~C("hours").is_nan() & (C("hours") != 0))
-    found = to_dicts(known.group_by("user_id").agg(C("hours").sum()))
-    hours = sum(person["hours"] for person in found)
-    ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
-    words = {"people": len(ids), "few": first_few(ids) if ids else "", "kind": kind, "consequence": consequence}
-    notes.add(NO_RATE, hours, "settings", about=kind, **words)

@@ -15,28 +15,27 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._notes import Notes
-from billframes.analysis.data.call import Call
-from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.metrics import Measure, money
-from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
-from billframes.analysis.frames.engine import collect, eager_from_arrow, to_dicts
-from billframes.analysis.frames.expressions import midnight
-from billframes.analysis.frames.native import to_native, without_attrs
-from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.invoice_matching import ClientNames
-from billframes.analysis.model.ledger_frames import ledger_rows, same_company, stated_about
-from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame
-from billframes.analysis.model.tie_out_rows import (
+from billframes.analysis.books.invoice_matching import ClientNames
+from billframes.analysis.books.ledger_frames import ledger_rows, same_company, stated_about
+from billframes.analysis.books.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame
+from billframes.analysis.books.tie_out_rows import (
     TieOutRow,
     add_control,
     compare_rows,
     group_unapplied,
     refuse_missing_amounts,
 )
+from billframes.analysis.data.arguments import check_choice, read_date
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.data import Data
+from billframes.analysis.data.engine import collect, eager_from_arrow, to_dicts
+from billframes.analysis.data.expressions import midnight
+from billframes.analysis.data.native import to_native, without_attrs
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import Measure, money
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.rules.ledger import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
-from billframes.analysis.rules.loads import need_open_on
-from billframes.analysis.sheets.aging import note_later_balances
+from billframes.analysis.rules.loads import need_open_on, note_later_balances
 from billframes.config.firm import FirmSettings
 from billframes.errors import LedgerError
 from billframes.loading.load_info import attach_notes

@@ -18,6 +18,15 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes._notes import Notes, Rule
+from billframes.analysis.data.engine import collect_counts, collect_values
+from billframes.analysis.data.enum_values import is_text, undeclared_counts, with_declared_values
+from billframes.analysis.data.expressions import as_day, count_if, midnight
+from billframes.analysis.data.findings import Findings
+from billframes.analysis.data.repeated_ids import (
+    drop_repeated,
+    is_unique,
+    refuse_unlike_ids,
+)
 from billframes.analysis.declare.columns import (
     DATE_OF,
     IDS,
@@ -26,15 +35,6 @@ from billframes.analysis.declare.columns import (
     REQUIRED_NUMBERS,
     Frame,
     as_arrow,
-)
-from billframes.analysis.frames.checked_frames import Findings
-from billframes.analysis.frames.engine import collect_counts, collect_values
-from billframes.analysis.frames.enum_values import is_text, undeclared_counts, with_declared_values
-from billframes.analysis.frames.expressions import as_day, count_if, midnight
-from billframes.analysis.frames.repeated_ids import (
-    drop_repeated,
-    is_unique,
-    refuse_unlike_ids,
 )
 
 C = nw.col

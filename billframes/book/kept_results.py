@@ -1,37 +1,15 @@
-"""Keep the findings of a frame's checks, and results that several uses share."""
+"""Results of analyses that several uses share."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from billframes._notes import Note, Notes, Rule, collect_notes
-
-
-@dataclass(slots=True)
-class Findings:
-    """The notes and the unknown values of enums, by frame and column."""
-
-    notes: dict[tuple[str, str], list[Note]] = field(default_factory=dict)
-    unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
-
-    def add(self, rule: Rule, amount: float, frame: str, column: str, /, **values: Any) -> None:
-        """Add a note of a column; a column can have several."""
-        note = Note(rule, frame, float(amount), column, values)
-        self.notes.setdefault((frame, column), []).append(note)
-
-    @classmethod
-    def of(cls, parts: Iterable[Findings]) -> Findings:
-        """Return a copy of the findings of several frames."""
-        findings = cls()
-        for part in parts:
-            findings.notes |= part.notes
-            findings.unknown |= part.unknown
-        return findings
+from billframes._notes import Notes, collect_notes
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.model.invoice_matching import MATCHED_BY
-from billframes.analysis.model.tie_out_rows import REASONS, TieOutRow
+from billframes.analysis.books.invoice_matching import MATCHED_BY
+from billframes.analysis.books.tie_out_rows import REASONS, TieOutRow
 
 _DIFFERENCES = ("difference_amount", "billed_difference_amount", "settled_difference_amount")
 _MONEY = ("amount", "ledger_amount", "balance", "ledger_balance", *_DIFFERENCES)
