@@ -194,10 +194,9 @@ def first_slow_text(pattern, methods):
         signal.signal(signal.SIGVTALRM, previous)
 
 
-@pytest.mark.parametrize("found", PATTERNS.values(), ids=[each[2] for each in PATTERNS.values()])
-def test_no_pattern_takes_longer_than_in_proportion_to_the_text(found):
-    pattern, methods, _ = found
-    assert first_slow_text(pattern, methods) is None
+def test_no_pattern_takes_longer_than_in_proportion_to_the_text():
+    slow = {place: first_slow_text(pattern, methods) for pattern, methods, place in PATTERNS.values()}
+    assert {place: text for place, text in slow.items() if text} == {}
 
 
 @pytest.mark.parametrize("text", [r"\s+report$", r"(\d+)\.?(\d*)x", r"[(\[][^)\]]*[)\]]", r"a.*b.*c"])

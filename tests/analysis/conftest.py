@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import zlib
 from collections.abc import Callable
 from typing import Any
 
 import duckdb
+import ibis
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -116,6 +116,8 @@ def rows_of(result: Any) -> list[dict[str, Any]]:
         return result.to_dicts()
     if isinstance(result, duckdb.DuckDBPyRelation):
         result = result.to_arrow_table()
+    if isinstance(result, ibis.Table):
+        result = result.to_pyarrow()
     if isinstance(result, pa.Table):
         return result.to_pylist()
     assert list(result.index) == list(range(len(result)))
@@ -196,16 +198,9 @@ class Firm:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """
-    Run each test of `firm` on pandas, and as a slow test on one other engine, which is always the same.
-
-    With `--every-engine`, tests run on all engines. `test_engines.py` always runs every call on every engine.
-    """
+    """Run each test of `firm` on pandas; with `--every-engine`, on all engines. `test_engines.py` compares these."""
     if "firm" in metafunc.fixturenames:
-        others = [name for name in ENGINES if name != "pandas"]
-        if not metafunc.config.getoption("--every-engine"):
-            others = [others[zlib.crc32(metafunc.function.__qualname__.encode()) % len(others)]]
-        engines = ["pandas", *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
+        engines = ENGINES if metafunc.config.getoption("--every-engine") else ["pandas"]
         metafunc.parametrize("firm", engines, indirect=True)
 
 

@@ -1,4 +1,4 @@
-"""Every engine returns the same rows as pandas, in its own kind of frame; lazy engines only collect sums."""
+"""Engines return the same rows as pandas, in their own kind of frame; lazy engines only collect sums."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import itertools
 
 import duckdb
+import ibis
 import narwhals.stable.v2 as nw
 import pandas as pd
 import polars as pl
@@ -16,8 +17,8 @@ import pytest
 
 from billframes import plots, tables
 from billframes.errors import ParameterError
-from tests.analysis.calls import CALLS, QUERIES, SPARK_CALLS, edge_case_frames
-from tests.analysis.conftest import ENGINES, Firm, rows_of
+from tests.analysis.calls import CALLS, ENGINE_CALLS, QUERIES, edge_case_frames
+from tests.analysis.conftest import ENGINES, Firm, pandas as to_pandas, rows_of
 
 # The firm has all edge cases, so all warnings are given. Other tests check each warning.
 pytestmark = [
@@ -29,7 +30,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def frames_of():
     """The firm's frames, made once per engine, because analyses do not change their input."""
-    return functools.cache(lambda engine: edge_case_frames(Firm(ENGINES[engine])))
+    return functools.cache(lambda engine: edge_case_frames(Firm(OTHERS.get(engine, to_pandas))))
 
 
 def assert_like_pandas(result, frames, wanted):
@@ -68,19 +69,11 @@ def record_collected(lazy, patch):
 LAZY = {"polars lazy": pl.LazyFrame, "duckdb": nw.LazyFrame}
 
 
-def cases():
-    """
-    Yield every call on every engine; some calls on the two engines that take longest are slow tests.
-
-    Not slow are the calls that are also made on Spark, and those whose queries are counted.
-    """
-    for name in CALLS:
-        for engine in (each for each in ENGINES if each != "pandas"):
-            is_quick = engine not in {"duckdb", "pandas[pyarrow]"} or name in SPARK_CALLS or name in QUERIES
-            yield pytest.param(name, engine, marks=() if is_quick else pytest.mark.slow)
+OTHERS = {name: make for name, make in ENGINES.items() if name != "pandas"} | {"ibis": ibis.memtable}
 
 
-@pytest.mark.parametrize(("name", "engine"), [*cases()])
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("name", ENGINE_CALLS)
 def test_engines_return_the_rows_of_pandas_and_lazy_ones_run_few_queries(
     name, engine, frames_of, rows_on_pandas, monkeypatch
 ):
@@ -103,7 +96,9 @@ def _more(frames, copies):
     return more
 
 
-@pytest.mark.parametrize("name", [*QUERIES, "exposure by client", "fixed-fee realization by user"])
+@pytest.mark.parametrize(
+    "name", ["utilization by role and month", "aging by matter and user", "wip by originator", "exposure by client"]
+)
 def test_lazy_frames_collect_as_many_rows_whatever_their_size(name, frames_of, monkeypatch):
     """Only sums and counts are collected."""
     # Copies of an invoice have no time, so both frames have a copy.
@@ -171,10 +166,10 @@ def dask_frame(request):
 DASK = r"is a Dask frame, and Dask is not supported\. Use DuckDB or Polars for data larger than memory, or Spark for"
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_dask_frames_are_refused_by_every_analysis(name, dask_frame, frames_of):
-    with pytest.raises(ParameterError, match=DASK):
-        CALLS[name](dict.fromkeys(frames_of("pandas"), dask_frame))
+def test_dask_frames_are_refused_by_every_analysis(dask_frame, frames_of):
+    for call in CALLS.values():
+        with pytest.raises(ParameterError, match=DASK):
+            call(dict.fromkeys(frames_of("pandas"), dask_frame))
 
 
 def test_one_dask_frame_among_others_is_refused(dask_frame, pandas_firm):
@@ -206,16 +201,6 @@ def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_
         ParameterError, match="matters: originator_ids is of the type String, such as .*, not lists of text"
     ):
         CALLS["origination"](frames)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["utilization by role and month", "realization by originator", "aging by client"])
-def test_ibis_tables_give_the_rows_of_arrow(frames_of, name):
-    import ibis
-
-    frames = frames_of("pyarrow")
-    result = CALLS[name]({each: ibis.memtable(table) for each, table in frames.items()})
-    assert_same_rows(result.to_pyarrow().to_pylist(), rows_of(CALLS[name](frames)))
 
 
 def test_an_engine_that_is_not_supported_is_refused_by_name(monkeypatch):

@@ -93,7 +93,7 @@ def test_each_figure_is_that_of_its_analysis():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "name", "keys"),
-    [("pandas", "mixed", KEYS[::4]), ("polars", "taxed", KEYS[2::4]), ("duckdb", "mixed", ["matter"])],
+    [("pandas", "mixed", KEYS[::6]), ("polars", "taxed", ["client month"])],
 )
 def test_each_figure_is_that_of_its_analysis_on_every_engine(engine, name, keys):
     for key in keys:
@@ -275,7 +275,7 @@ def two_people(engine="pandas"):
     return {name: made[name] for name in FRAMES}
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "polars lazy", "pyarrow"])
+@pytest.mark.parametrize("engine", ["pandas", "polars lazy"])
 @pytest.mark.parametrize("where", [{"client": "Idle"}, {"client": "c9"}, {"user": "Cy Idle"}, {"user": "u9"}])
 def test_clients_and_people_without_rows_are_0_also_from_frames(engine, where):
     """They were refused, although a book returns 0."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 
-import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -58,17 +57,13 @@ def as_read(table, engine, *, restored=True):
     if engine == "pandas":
         frame = pd.read_csv(io.StringIO(text))
         return frame.assign(**{each: pandas(table.select([each]))[each] for each in kept})
-    if engine == "polars":
-        frame = pl.read_csv(io.StringIO(text), infer_schema_length=None)
-        return frame.with_columns(*(pl.from_arrow(table.select([each])).to_series() for each in kept))
-    options = pyarrow.csv.ConvertOptions(strings_can_be_null=True)
-    read = pyarrow.csv.read_csv(io.BytesIO(text.encode()), convert_options=options)
-    for each in kept:
-        read = read.set_column(read.column_names.index(each), each, table[each])
-    return duckdb.from_arrow(read) if engine == "duckdb" else read
+    frame = pl.read_csv(io.StringIO(text), infer_schema_length=None)
+    return frame.with_columns(*(pl.from_arrow(table.select([each])).to_series() for each in kept))
 
 
-READ_BY = ("pandas", "polars", "pyarrow", pytest.param("duckdb", marks=pytest.mark.slow))
+READ_BY = ("pandas", "polars")
+# One call for each fact.
+SOME = ("utilization", "realization", "aging by responsible", "wip", "timekeeping lag", "new business", "stale")
 
 
 @pytest.mark.parametrize("engine", READ_BY)
@@ -76,23 +71,22 @@ def test_ids_and_numbers_that_a_csv_file_made_integers_or_floats_give_the_same_f
     """Integer invoice numbers were an error of the engine, and integer ids were no duplicates."""
     frames = {name: as_read(table, engine) for name, table in tables.items()}
     typed = on(tables, ENGINES[engine])
-    for name, call in CALLS.items():
-        if name not in ("duplicates", "profitability"):
-            assert_same_rows(rows_of(call(frames)), rows_of(call(typed)))
+    for name in SOME:
+        assert_same_rows(rows_of(CALLS[name](frames)), rows_of(CALLS[name](typed)))
 
 
 @pytest.mark.parametrize("engine", READ_BY)
 def test_plain_csv_frames_are_right_or_refused_with_frame_column_and_value(engine, tables):
     frames = {name: as_read(table, engine, restored=False) for name, table in tables.items()}
     typed = on(tables, ENGINES[engine])
-    for name, call in CALLS.items():
-        refused, rows = outcome(call, frames)
+    for name in SOME:
+        refused, rows = outcome(CALLS[name], frames)
         if refused:
             assert re.match(
                 r"\w+: \w+ is of the type \w+, such as .*, not (dates|times|lists of text|true and)", refused
             )
-        elif name not in ("duplicates", "profitability"):
-            assert_same_rows(rows, rows_of(call(typed)))
+        else:
+            assert_same_rows(rows, rows_of(CALLS[name](typed)))
 
 
 def outcome(call, frames):

@@ -144,7 +144,6 @@ def test_work_entered_with_a_time_of_day_counts_on_its_day_and_on_the_last_of_th
     assert by(firm, found, "month", "client_hours") == {"2026-10": 8.0}
 
 
-@on_spark
 def test_an_invoice_due_in_the_evening_is_not_overdue_and_one_dated_in_the_evening_counts(firm):
     evening = pa.array([dt.datetime(2026, 11, 5, 18)] * 2, pa.timestamp("us"))
     owed = one(firm, aging(invoices(firm, invoice_date=evening, due_date=evening), as_of="2026-11-05"))
@@ -185,7 +184,6 @@ def test_rows_without_ids_are_counted_in_the_warning(firm):
     assert by(firm, found, "user_id", "client_hours") == {"user_id": None}
 
 
-@on_spark
 def test_an_invoice_with_a_missing_balance_does_not_count_as_paid(firm):
     bills = invoices(firm, balance=[float("nan"), 500.0])
     with pytest.warns(bf.IncompleteDataWarning, match=r"invoices: balance is missing in 1 row .*invoice_id i1"):
@@ -194,7 +192,6 @@ def test_an_invoice_with_a_missing_balance_does_not_count_as_paid(firm):
     assert by(firm, owed, "client_id", "overdue") == {"c1": 0.0, "c2": 0.0}
 
 
-@on_spark
 def test_an_expense_without_an_amount_leaves_the_fees_of_its_invoice_unknown(firm):
     frames = {
         "time_entries": entries(firm),
@@ -211,7 +208,6 @@ def test_an_expense_without_an_amount_leaves_the_fees_of_its_invoice_unknown(fir
     assert by(firm, bills, "invoice_id", "unexplained_amount") == {"i1": None, "i2": 0.0}
 
 
-@on_spark
 def test_the_fees_of_an_invoice_without_an_amount_are_unknown(firm):
     frames = {
         "time_entries": entries(firm),
@@ -230,7 +226,6 @@ def test_the_fees_of_an_invoice_without_an_amount_are_unknown(firm):
     assert by(firm, left, "client_id", "profit_amount") == {"c1": None, "c2": 500.0}
 
 
-@on_spark
 def test_missing_hours_do_not_hide_fees_that_are_allocated_by_worth(firm):
     frames = {
         "time_entries": entries(firm, hours=[float("nan"), 5.0]),
@@ -245,7 +240,6 @@ def test_missing_hours_do_not_hide_fees_that_are_allocated_by_worth(firm):
     assert by(firm, found, "client_id", "effective_rate") == {"c1": None, "c2": 200.0}
 
 
-@on_spark
 def test_an_amount_of_time_that_is_nan_is_hidden_like_one_that_is_null(firm):
     frames = {
         "time_entries": entries(firm, amount=[float("nan"), 1000.0]),
@@ -279,7 +273,6 @@ def plain_invoices() -> pa.Table:
     return invoices(Firm(lambda table: table))
 
 
-@on_spark
 def test_entries_of_two_loads_that_overlap_count_once(firm):
     with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: 2 rows repeated.*time_entry_id t1"):
         found = utilization(twice(firm, plain_entries()), start="2026-10")
@@ -293,7 +286,6 @@ def test_two_versions_of_one_entry_are_refused(firm):
         utilization(work, start="2026-10")
 
 
-@on_spark
 def test_two_versions_of_one_invoice_are_refused_and_equal_ones_count_once(firm):
     with pytest.warns(bf.IncompleteDataWarning, match="invoices: 2 rows repeated"):
         owed = one(firm, aging(twice(firm, plain_invoices()), as_of="2026-11-30"))
@@ -316,7 +308,6 @@ def test_expenses_loaded_twice_are_subtracted_once(firm):
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
 
 
-@on_spark
 def test_a_matter_with_two_types_is_refused(firm):
     kinds = {"matter_id": ["m1", "m2", "m1"], "matter_type": ["hourly", "hourly", "internal"]}
     work = make_frame(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
@@ -327,7 +318,6 @@ def test_a_matter_with_two_types_is_refused(firm):
 _WITHOUT_TYPE = ("date", "user_id", "matter_id", "billing_type", "hours")
 
 
-@on_spark
 def test_repeated_matters_are_compared_with_their_lists_of_originators(firm):
     matter = {"matter_id": ["m1", "m1"], "matter_type": ["hourly"] * 2}
     same = make_frame(firm, **matter, originator_ids=[["u1", "u2"], ["u1", "u2"]])
@@ -339,7 +329,6 @@ def test_repeated_matters_are_compared_with_their_lists_of_originators(firm):
         utilization(work, start="2026-10", matters=other)
 
 
-@on_spark
 def test_rows_without_an_id_count_as_different_records(firm):
     work = entries(firm, time_entry_id=pa.array([None, None], pa.string()))
     assert by(firm, utilization(work, start="2026-10"), "user_name", "client_hours") == {"Ada": 3.0, "Ben": 5.0}
@@ -379,7 +368,6 @@ def test_the_error_for_a_missing_column_names_the_frame(firm):
         aging(bills, as_of="2026-11-30")
 
 
-@on_spark
 def test_a_column_without_values_may_have_any_type(firm):
     empty = pa.array([None, None], pa.int64())
     with pytest.warns(bf.IncompleteDataWarning, match="2 open final invoices have no due date"):
@@ -403,7 +391,6 @@ def test_the_case_of_enum_values_is_ignored(firm):
     assert by(firm, found, "user_id", "client_hours") == {"u1": 3.0, "u2": 5.0, "u3": 0.0}
 
 
-@on_spark
 def test_hours_of_an_unknown_billing_type_are_unknown_hours(firm):
     work = entries(firm, billing_type=["billable", "courtesy"])
     with expect_warnings(r"billing_type are unknown: 'courtesy' \(1 row, hours 5.00\)"):
@@ -439,7 +426,6 @@ def test_a_missing_invoice_state_of_unbilled_work_gives_no_warning(pandas_firm):
     assert dict(zip(hours["invoice_state"], hours["client_hours"], strict=True)) == {"draft": 2.0, "Unassigned": 1.0}
 
 
-@on_spark
 def test_balances_of_invoices_of_an_unknown_state_are_unknown_amounts(firm):
     bills = invoices(firm, invoice_state=["final", "sent"])
     with expect_warnings(r"invoice_state are unknown: 'sent' \(1 row, amount 1,000.00\)"):
@@ -472,7 +458,6 @@ def test_the_worth_of_work_of_unknown_type_or_on_an_invoice_of_unknown_state_is_
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0}
 
 
-@on_spark
 def test_work_of_unknown_type_and_work_on_an_invoice_of_unknown_state_are_counted_separately(firm):
     more = {name: pa.concat_arrays([plain_entries()[name].combine_chunks()] * 2).slice(0, 3) for name in _WORK}
     work = entries(firm, **more | {
@@ -496,7 +481,6 @@ def test_work_of_unknown_type_and_work_on_an_invoice_of_unknown_state_are_counte
 _WORK = ("date", "user_id", "user_name", "matter_id", "matter_type", "hours", "amount")
 
 
-@on_spark
 def test_work_of_an_unknown_type_uses_the_budget(firm):
     frames = {
         "time_entries": entries(firm, billing_type=["billable", "other"]),
@@ -511,7 +495,6 @@ def test_work_of_an_unknown_type_uses_the_budget(firm):
     assert by(firm, found, "matter_id", "used_amount") == {"m1": 700.0, "m2": 1000.0}
 
 
-@on_spark
 def test_work_in_progress_of_an_unknown_type_is_in_unknown_amount_and_in_the_total(firm):
     work = entries(firm, billing_type=["billable", "other"], invoice_id=pa.array([None, None], pa.string()))
     frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
@@ -520,7 +503,6 @@ def test_work_in_progress_of_an_unknown_type_is_in_unknown_amount_and_in_the_tot
     assert (open_["unbilled_amount"], open_["unknown_amount"], open_["total"]) == (900.0, 1000.0, 1900.0)
 
 
-@on_spark
 def test_a_person_of_unknown_role_does_not_count_as_a_non_principal(firm):
     people = make_frame(firm, user_id=["u1", "u2"], name=["Ada", "Ben"], role=["principal", "Partner"])
     with expect_warnings("users: these values of role are unknown: 'Partner'"):
@@ -528,7 +510,6 @@ def test_a_person_of_unknown_role_does_not_count_as_a_non_principal(firm):
     assert (found["principal_hours"], found["non_principal_hours"], found["unknown_role_hours"]) == (3.0, 0.0, 5.0)
 
 
-@on_spark
 def test_an_unknown_matter_type_can_be_chosen_as_unknown(firm):
     work = entries(firm, matter_type=["hourly", "retainer"])
     frames = {"time_entries": work, "expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
@@ -537,7 +518,6 @@ def test_an_unknown_matter_type_can_be_chosen_as_unknown(firm):
     assert (found["worked_amount"], found["left_out_hours"]) == (1900.0, 0.0)
 
 
-@on_spark
 def test_billed_work_without_an_invoice_id_is_not_unbilled(firm):
     work = entries(firm, invoice_id=["i1", None], billed=[True, True])
     frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
@@ -560,7 +540,6 @@ def test_the_declared_values_are_those_of_the_api():
 # Swapped columns
 
 
-@on_spark
 def test_missing_dates_are_warned_of(firm):
     work = entries(firm, date=pa.array([day(1), None], pa.date32()))
     with pytest.warns(

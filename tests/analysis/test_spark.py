@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import billframes as bf
-from tests.analysis.calls import CALLS, QUERIES, SPARK_CALLS, edge_case_frames
+from tests.analysis.calls import CALLS, ENGINE_CALLS, QUERIES, edge_case_frames
 from tests.analysis.conftest import Firm
 from tests.analysis.test_engines import assert_like_pandas, record_collected
 from tests.analysis.test_guards import ON_SPARK
@@ -84,7 +84,7 @@ def frames(spark) -> dict[str, Any]:
 # The firm has all edge cases, so all warnings are given. Other tests check each warning.
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning")
-@pytest.mark.parametrize("name", SPARK_CALLS)
+@pytest.mark.parametrize("name", ENGINE_CALLS)
 def test_spark_returns_the_rows_of_pandas_and_runs_few_queries(name, frames, rows_on_pandas, monkeypatch):
     with monkeypatch.context() as patch:
         collected = record_collected(nw.LazyFrame, patch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import traceback
 
@@ -79,9 +80,19 @@ def test_bytes_that_are_not_utf_8_are_refused_in_unused_properties_too(fake, con
         connect().time_entries(select="")
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 307, 308, 399])
-@pytest.mark.parametrize("location", [None, "https://elsewhere.test/", "https://[::bad", "//", "x" * 70_000, "ftp://x"])
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+LOCATIONS = (None, "https://elsewhere.test/", "https://[::bad", "//", "x" * 70_000, "ftp://x")
+# Each status, each location and each method occurs.
+STATUSES = (300, 301, 302, 303, 304, 305, 307, 308, 399)
+METHODS = ("GET", "POST", "PUT", "DELETE")
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "method"),
+    [
+        *zip(STATUSES, itertools.cycle(LOCATIONS), itertools.cycle(METHODS), strict=False),
+        *((status, LOCATIONS[1], method) for status in (302, 307) for method in METHODS),
+    ],
+)
 def test_a_redirect_of_a_write_leaves_open_whether_it_happened_unless_it_asks_to_repeat_it(
     fake, connect, status, location, method
 ):

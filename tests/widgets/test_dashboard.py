@@ -490,7 +490,7 @@ def test_an_invalid_argument_is_refused_with_one_sentence(capsys, arguments, sai
 def test_pages_that_are_opened_at_once_all_appear(dashboard, browser):
     """On a busy machine, kernels need longer for their first output than Voila usually waits."""
     context = browser.new_context()
-    pages = [context.new_page() for _ in range(6)]
+    pages = [context.new_page() for _ in range(3)]
     for page in pages:
         page.goto(dashboard[0], wait_until="commit", timeout=180_000)
     for page in pages:
