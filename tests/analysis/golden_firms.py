@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import duckdb
@@ -15,6 +15,9 @@ import pyarrow as pa
 
 import billframes as bf
 from billframes import analysis
+from billframes.analysis.data.call import run
+from billframes.analysis.data.data import Data
+from billframes.analysis.declare.lookup import analyses
 from billframes.ledger import read_ledger
 from billframes.ledger.writing import write_report
 from tests.analysis.calls import OF_LEDGERS
@@ -147,18 +150,35 @@ def ledger_of(invoices: Any) -> Any:
 def calls(frames: dict[str, Any], settings: bf.FirmSettings) -> dict[str, tuple[Callable[..., Any], bool]]:
     """Return a call of each analysis that takes frames, and whether it takes `by`."""
     period = {"start": "2026-07-01", "end": "2026-10-31"}
-    values = {**frames, "settings": settings, **period, "as_of": "2026-10-31"}
-    found = {}
+    values = {"settings": settings, **period, "as_of": "2026-10-31"}
+    found, data = {}, kept(frames)
     for name in analysis.__all__:
-        function = getattr(analysis, name)
-        takes = inspect.signature(function).parameters
+        takes = inspect.signature(getattr(analysis, name)).parameters
         given = {each: value for each, value in values.items() if each in takes}
-        if name == "code_check":
-            # The lists of expenses and fixed fees have no codes.
-            given = {each: value for each, value in given.items() if each not in ("expenses", "fixed_fees")}
+        # The lists of expenses and fixed fees have no codes.
+        names = {*frames} - ({"expenses", "fixed_fees"} if name == "code_check" else set())
         if "time_entries" in takes and name not in OF_LEDGERS:
-            found[name] = functools.partial(function, **given), "by" in takes and name != "duplicates"
+            call = functools.partial(call_kept, name, data, names, **given)
+            found[name] = call, "by" in takes and name != "duplicates"
     return found | _calls_of_several(frames, settings, period)
+
+
+def kept(frames: Mapping[str, Any]) -> Data:
+    """Return frames of which facts are kept for several calls, as a book keeps them."""
+    data = Data.of_book()
+    data.add(**frames)
+    return data
+
+
+def call_kept(name: str, data: Data, names: Iterable[str] | None = None, **options: Any) -> Any:
+    """Call an analysis with those of the frames that it takes, as its function does with frames made by hand."""
+    found = analyses()[name]
+    frames = [
+        each for each in inspect.signature(found.function).parameters if each in (data if names is None else names)
+    ]
+    if found.rows_of is None:
+        return found.function(**{each: data.natives[each] for each in frames}, **options)
+    return run(found, data.view(frames, options.pop("settings", None)), **options)
 
 
 def _calls_of_several(
@@ -166,12 +186,13 @@ def _calls_of_several(
 ) -> dict[str, tuple[Callable[..., Any], bool]]:
     """Return calls of the analyses that take payments, the books or results, and of figures side by side."""
     work = {name: each for name, each in frames.items() if name not in ("codes", "code_sets")} | {"settings": settings}
+    data = kept(frames)
     bills = {name: frames[name] for name in ("invoices", "clients")} | {"settings": settings}
     paid = payments_of(frames["invoices"])
     names = ("client_hours", "billed_amount", "billing_realization", "wip", "receivables")
 
     def of_period(by: Any, start: str, end: str | None = None) -> Any:
-        return analysis.realization(**work, by=by, start=start, end=end)
+        return call_kept("realization", data, settings=settings, by=by, start=start, end=end)
 
     return {
         "collected": (functools.partial(analysis.collected, paid, **work, **period), True),

@@ -239,7 +239,8 @@ def test_one_persons_hours_are_divided_by_that_persons_capacity(client, to, whol
         "polars": lambda each: each.to_pandas(),
     }
     every, alone = rows[to](every), rows[to](alone)
-    assert alone["utilization"].tolist() == every.loc[every["user_name"] == name, "utilization"].tolist()
+    # Engines add in any order.
+    assert alone["utilization"].tolist() == pytest.approx(every.loc[every["user_name"] == name, "utilization"].tolist())
 
 
 def test_hours_of_one_client_are_not_divided_by_the_firms_capacity(client, whole):
