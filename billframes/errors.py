@@ -91,7 +91,7 @@ def _readable(words: tuple[object, ...]) -> list[object]:
 
 class BillframesError(Exception):
     """
-    Base class of all errors that billframes raises on purpose.
+    Base class of all errors that billframes itself raises.
 
     The message has at most 4,000 characters and no control characters, whatever the server or the user wrote.
     """

@@ -55,7 +55,7 @@ def declared() -> dict[str, tuple[Column, ...]]:
 def tables() -> str:
     """Return the generated part of the page."""
     entities = {each.name for each in resources.RESOURCES if each.entity}
-    return "\n\n".join(f"### {name}\n\n{_table(columns, name in entities)}" for name, columns in declared().items())
+    return "\n\n".join(f"## {name}\n\n{_table(columns, name in entities)}" for name, columns in declared().items())
 
 
 def page(text: str) -> str:

@@ -196,7 +196,7 @@ def _settings_files() -> str:
         "All keys of the files that billframes reads. Other keys raise an error.",
         "## config.toml",
         "Profiles: an address and the options of a connection. [Connecting](../connecting.md#the-profile-file) shows "
-        "where the file is, and lists the [options](../connecting.md#options) that a profile can have.",
+        "where the file is, and lists the [options](../reference/options.md) that a profile can have.",
     ]
     for file, kind, page in (
         ("firm.toml", bf.FirmSettings, "firm-settings"),

@@ -81,7 +81,7 @@ def stamp_of_load(frame: Any) -> Stamp | None:
 
 def forget(frame: FrameT) -> FrameT:
     """
-    Return a frame that is no longer compared with its load, for figures that were changed on purpose.
+    Return a frame that is no longer compared with its load, for figures that you changed deliberately.
 
     Analyses warn of a loaded frame that has as many rows as were loaded, and other sums. The returned frame gives no
     such warning, and no result tells which part of the load it is. The period, filters and day of the load stay known.

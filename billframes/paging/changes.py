@@ -6,7 +6,7 @@ requested since the server's time before the reading, less an overlap for clocks
 further round requests those since the beginning of the round before. The rounds end when the changes fit one page,
 because one page is one instant. Then the result is *complete*.
 
-Changes of more than a page are one instant, too, if they bring nothing new, and as many records as their first page
+Changes of more than a page are one instant, too, if they have no new records, and as many records as their first page
 counted: each was known before that page and is unchanged after it, so it was the same at that instant, and there were
 no others. So a load ends even if more than a page of records changed just before it. Changes of time entries of more
 than a page are read by key ranges sorted by creation, and need no other round: a changed record stays among the changed

@@ -49,7 +49,7 @@ def outlook(month: Month) -> Outlook | None:
         return Outlook(f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}.")
     low, high = _about(first["low_amount"]), _about(first["high_amount"])
     cash = _about(first["cash_amount"])
-    checked = "" if _checked(rows) else ", a range that is not yet checked against what came"
+    checked = "" if _checked(rows) else ", a range not yet compared with what came in"
     sentence = f"By {end} about {cash} may come in; in four of five cases {low} to {high}{checked}."
     return Outlook(sentence, record_sentence(rows))
 

@@ -202,7 +202,7 @@ def _cash(month: Month) -> Tile:
     if found is not None:
         value = format_number(found, "money")
         return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
-    missing = "the firm’s report shows the cash" if month.ledgers.files else "the firm’s books would show the cash"
+    missing = "the firm’s report shows the cash" if month.ledgers.files else "no ledger: cash is not known"
     value = format_number(totals.get("settled_amount", math.nan), "money")
     of_them = f"{share} of them so far" if share else ""
     return Tile("Settled of the month’s bills", value, "", tuple(filter(None, (of_them, missing))))
@@ -233,8 +233,8 @@ def _implied_receipts(month: Month) -> float | None:
 def _receivables(month: Month) -> Tile:
     row = month.receivables(None).iloc[0]
     unused = float(row["credit_amount"])
-    before = f", before {format_number(-unused, 'money')} of unused credits" if unused <= -0.5 else ""
-    line = f"{format_number(float(row['overdue']), 'money')} overdue{before}"
+    undeducted = f"; {format_number(-unused, 'money')} of unused credits not deducted" if unused <= -0.5 else ""
+    line = f"{format_number(float(row['overdue']), 'money')} overdue{undeducted}"
     return Tile(
         _of_day("Receivables", month.balances_day),
         format_number(float(row["total"]), "money"),

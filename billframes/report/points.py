@@ -209,7 +209,7 @@ def _utilization(month: Month) -> Iterator[Point]:
 
 
 def _overdue(month: Month) -> Iterator[Point]:
-    """Say how much is overdue, before credits, and who owes most."""
+    """Say how much is overdue, without credits, and who owes most."""
     row = month.receivables(None).iloc[0]
     late, unused = float(row["overdue"]), float(row["credit_amount"])
     owed = float(row["total"]) - unused
@@ -217,8 +217,8 @@ def _overdue(month: Month) -> Iterator[Point]:
         return
     table = report_tables.receivables(month)
     day = f", with the balances of {_day(month)}" if month.balances_day else ""
-    before = f", before {_money(-unused)} of unused credits" if unused <= -0.5 else ""
-    headline = f"{_money(late)} of {_money(owed)} owed on invoices is overdue{before}{day}."
+    undeducted = f" {_money(-unused)} of unused credits is not deducted." if unused <= -0.5 else ""
+    headline = f"{_money(late)} of {_money(owed)} owed on invoices is overdue{day}.{undeducted}"
     detail = _most_of(table, "overdue")
     if not month.scope:
         rows = overdue(month).groupby(["client_id", "client_name"], dropna=False, sort=False)
@@ -290,7 +290,9 @@ def _missing_time(month: Month) -> Iterator[Point]:
         return
     table = lists.missing_time(month)
     hours = format_number(float(table.total["missing_hours"].iloc[0]), "hours")
-    headline = f"{hours} hours are missing in the time of {count_of(len(table.rows), 'person', 'people')}."
+    names = table.rows[table.label].tolist()
+    who = f"{names[0]}’s time" if len(names) == 1 else f"The time of {len(names)} people"
+    headline = f"{who} lacks {hours} hours."
     away = "" if month.settings.leave else " Leave counts as missing: it is not in the firm’s settings."
     yield Point(headline, f"{_most_of(table, 'missing_hours', 'hours')}{away}".strip(), table.title, 1.0)
 

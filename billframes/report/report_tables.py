@@ -55,7 +55,7 @@ def realization(by: str, *charts: Chart) -> Table:
 
 
 def _unless_zero(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows, or none if all their amounts are 0, as those of invoices of fixed fees only."""
+    """Return the rows, or none if all their amounts are 0, as those of invoices with only fixed fees."""
     amounts = rows.filter(regex="_(?:amount|hours)$")
     return rows if amounts.empty or (amounts != 0).any(axis=None) else rows.iloc[:0]
 

@@ -59,7 +59,7 @@ def _picture(path: str) -> str:
 
 
 def headlines(month: Month) -> Section:
-    """Show the headline figures beside last month, the same month a year ago, and the years to date."""
+    """Show the headline figures of the month, last month and the same month a year ago, and the years to date."""
     rows = figures.figures(month)
     return Section(
         "headlines.html",

@@ -137,8 +137,8 @@ def _compared(column: Measure, row: dict[str, float], before: dict[str, float]) 
     now, then = row.get(column.name, math.nan), before.get(column.name, math.nan)
     if pd.isna(now) or pd.isna(then):
         return ""
-    change, text = format_change(now, then, column.unit), f"before {format_number(then, column.unit)}"
-    return f'<dd class="bf-then">{text if change == MISSING else f"{change}, {text}"}</dd>'
+    change, text = format_change(now, then, column.unit), format_number(then, column.unit)
+    return f'<dd class="bf-then">{f"earlier: {text}" if change == MISSING else f"{change} from {text}"}</dd>'
 
 
 def result_table(

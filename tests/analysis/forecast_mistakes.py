@@ -76,7 +76,7 @@ def _written_off(frames: Frames) -> Frames:
 FORECAST_MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "unchecked_range": (
         forecast(lambda frames: frames | {"receipts": None, "since": None}),
-        "The range has never been checked against what came",
+        "The range has never been compared with what came in",
     ),
     "old_balances": (
         forecast(_unpaid_for_long),

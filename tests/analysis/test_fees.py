@@ -286,7 +286,7 @@ def _arrow_matters():
 
 def test_budgets_are_needed(pandas_firm):
     for settings in (None, FirmSettings()):
-        with pytest.raises(ParameterError, match="budget_burn needs budgets"):
+        with pytest.raises(ParameterError, match="settings don't have budgets"):
             burned(pandas_firm, settings=settings)
 
 

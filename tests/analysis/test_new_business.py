@@ -258,7 +258,7 @@ def test_wrong_arguments_are_refused(pandas_firm):
     for largest in (0, 1.5, True):
         with pytest.raises(ParameterError, match="must be a whole number of clients above 0"):
             new_business(**given, start="2026-10", largest=largest)
-    with pytest.raises(ParameterError, match="leaves an end open; new_business needs both"):
+    with pytest.raises(ParameterError, match="new_business needs a first and a last day"):
         new_business(**given, start="2026-10-01")
     with pytest.raises(MissingColumnError, match="matters has no column 'opened'"):
         new_business(**given | {"matters": given["matters"].drop(columns="opened")}, start="2026-10")

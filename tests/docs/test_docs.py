@@ -18,7 +18,7 @@ from billframes.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), *(DOCS / "analyses").glob("*.md")])
+PAGES = sorted(each for folder in (DOCS, DOCS / "analyses", DOCS / "reference") for each in folder.glob("*.md"))
 LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
 
 
@@ -89,7 +89,7 @@ def test_the_columns_of_a_loader_are_those_in_its_table(name, client, make_colum
     columns = make_columns.declared()[name]
     own = [column for column in frame.columns if not column.startswith("cf_")]
     assert own == [column.name for column in columns]
-    table = make_columns.tables().split(f"### {name}\n")[1].split("###")[0]
+    table = make_columns.tables().split(f"## {name}\n")[1].split("\n## ")[0]
     for column in own:
         assert f"| `{column}` | `{frame.dtypes[column]}` |" in table
 
@@ -139,6 +139,21 @@ def test_the_targets_of_links_exist():
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             if not target.startswith(("https://", "http://", "#")):
                 assert (page.parent / target.partition("#")[0]).exists(), (page.name, target)
+
+
+def test_the_page_of_each_task_begins_with_code_that_runs():
+    """Doctests run blocks with prompts, and `test_code_blocks` the others."""
+    (tasks,) = re.findall(
+        r"## How to\n\n```{toctree}\n:maxdepth: 1\n\n(.*?)```", (DOCS / "analysts.md").read_text("utf-8"), re.DOTALL
+    )
+    openings = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8").partition("\n## ")[0] for name in tasks.split()}
+    assert [name for name, text in openings.items() if not re.match(r"# .+\n\n```(pycon|python)\n", text)] == []
+
+
+def test_the_docs_are_short():
+    """Readers step over what they don't need; long tables are pages of the reference."""
+    pages = [ROOT / "README.md", *DOCS.glob("*.md")]
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 30_000
 
 
 def test_an_example_ends_with_an_empty_line_before_its_fence():

@@ -54,7 +54,7 @@ def test_page_one_has_the_cash_of_the_books_or_what_is_settled_and_says_what_is_
     without = tile(month)
     assert without.name == "Settled of the month’s bills"
     ratio = month.figures_of(month.same_days(0))["settlement_ratio"]
-    assert without.lines == (f"{ratio:.1%} of them so far", "the firm’s books would show the cash")
+    assert without.lines == (f"{ratio:.1%} of them so far", "no ledger: cash is not known")
 
 
 def test_what_came_in_adds_up_by_lawyer_and_is_beside_fees_billed(month):

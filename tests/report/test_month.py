@@ -273,7 +273,7 @@ def test_key_points_have_the_figures_of_the_tables_they_name(october):
     invoices = october.book.invoices
     open_ = invoices[(invoices["invoice_state"] == "final") & (invoices["balance"] > 0)]
     overdue = open_.loc[open_["due_date"] < pd.Timestamp(october.as_of), "balance"].sum()
-    headline = f"{overdue:,.0f} of {open_['balance'].sum():,.0f} owed on invoices is overdue, before "
+    headline = f"{overdue:,.0f} of {open_['balance'].sum():,.0f} owed on invoices is overdue. "
     assert points["Receivables by client"].startswith(headline)
     assert key_points(other(october, dt.date(2019, 3, 1), dt.date(2019, 3, 31))) == []
 

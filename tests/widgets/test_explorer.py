@@ -354,7 +354,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     then = book_filters.book.utilization(None, start="2026-08-01", end="2026-08-31")["client_hours"].iloc[0]
     now = book_filters.book.utilization(None, start="2026-09-01", end="2026-09-30")["client_hours"].iloc[0]
     line = BeautifulSoup(tab._tiles.value, "html.parser").select_one(".bf-then").get_text()
-    assert line == f"{format_change(now, then, 'hours')}, before {then:,.1f}"
+    assert line == f"{format_change(now, then, 'hours')} from {then:,.1f}"
     assert "Compared with 1 August 2026 to 31 August 2026." in words_of(tab._about)
     # There is no period before the first month of the data, or before an open period.
     assert filtered(date="2024-01").before is None

@@ -75,8 +75,7 @@ def read_bounded_period(
     period = read_period(start, end, settings, *natives)
     if period.start is None or period.end is None:
         raise ParameterError(
-            f"start={start!r}, end={end!r} leaves an end open; {needed_by} needs both, or a period such as "
-            "start='2026-10'."
+            f"start={start!r}, end={end!r}: {needed_by} needs a first and a last day, such as start='2026-10'."
         )
     return period.start, period.end
 

@@ -63,7 +63,7 @@ def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[s
 
 
 def _with_columns(frame: Frame, name: str) -> Frame:
-    """Give an empty frame without any column those of its kind: it counts as no rows."""
+    """Give an empty frame without any column those of its kind, so that it is an empty list."""
     if column_names(frame) or name not in EMPTY:
         return frame
     native, table = frame.to_native(), EMPTY[name]

@@ -123,13 +123,13 @@ _TERMS = (
     ),
     Term(
         "idle hours",
-        "Available hours of people on the roster who have no entry in the period; they may have left the firm.",
+        "Available hours of people on the roster for whom nobody recorded time in the period.",
     ),
     Term("item", "A time entry, an expense or a fixed fee. Invoices bill items."),
     Term("lag", "The days between the work and its entry, or between the work and its invoice."),
     Term(
         "not counted",
-        "Not part of a figure, on purpose. Separate columns show these hours and amounts.",
+        "Left out deliberately. Separate columns show these hours and amounts.",
         ("left out",),
     ),
     Term("leverage", "Client hours of non-principals ÷ those of principals; or the same with the number of people."),

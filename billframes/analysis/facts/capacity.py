@@ -18,7 +18,7 @@ from billframes.periods import CALENDAR_YEAR, FiscalYear, month_end, months_betw
 
 PARTIAL_HOURS = (
     "If the filters select only a part of people’s hours, figures that need all hours are missing: available and idle "
-    "hours, utilization, targets, pace and missing days."
+    "hours, utilization, target attainment and missing days."
 )
 """A sentence for each tab of the explorer that has such figures."""
 

@@ -1,19 +1,19 @@
 """Work: one row per item, and per rest of an invoice that no item explains.
 
-An item is a time entry, an expense or a fixed fee. It is worth its amount at its rates, and it has earned the fees that
-its invoice bills for it (see `invoices`): an entry of 600 on an invoice that bills time worth 1,000 at 800 has earned
-480. Expenses and fixed fees have their amounts, and no `fees`.
+An item is a time entry, an expense or a fixed fee. Its value is its amount at its rates, and it has earned the fees
+that its invoice bills for it (see `invoices`): an entry of 600 on an invoice that bills a value of 1,000 at 800 has
+earned 480. Expenses and fixed fees have their amounts, and no `fees`.
 
 What no item explains of an invoice has rows of its own, so that fees and balances add up to those of the invoices:
 
-- `kind` "fees": the net fees of a final invoice whose fees are spread over no entry. They are the client's, and
-  belong to no matter, even if the invoice names one.
+- `kind` "fees": the net fees of a final invoice whose fees are spread over no entry. They count for the client, not for
+  a matter.
 - `kind` "balance": the part of a balance that no item has. That of an invoice without any item is on the invoice's own
-  matter; otherwise the part belongs to no matter. It is below 0 for the discount of an invoice of fixed fees without
+  matter; otherwise the part has no matter. It is below 0 for the discount of an invoice of fixed fees without
   time.
 
-So the fees of a credit note without items belong to its client and to no matter, and its open balance to the matter
-that it names. Entries on a credit note share its fees as those of any invoice.
+So the fees of a credit note without items count for its client, and its open balance for the matter that it names.
+Entries on a credit note share its fees as those of any invoice.
 
 The fact leaves out no item: an analysis selects rows by `kind`, `type`, `state` and `matter_type`. An item has the type
 of its matter, also an expense: so work in progress leaves out the expenses on contingency matters with their time, but

@@ -40,7 +40,7 @@ class Billing:
         return _unbilled(self.work, self.week)
 
     def pace(self, week: int, weeks: int) -> Floats:
-        """Return the worth of work to expect in each of the weeks after one, from a year's weeks of the same place."""
+        """Return the value of work to expect in each of the weeks after one, from a year's weeks of the same place."""
         year = np.arange(max(week - YEAR + 1, self.began), week + 1)
         places, worth = self.calendar.place[year], self.work.worth[year].sum(1)
         seen = np.bincount(places, minlength=_PLACES)

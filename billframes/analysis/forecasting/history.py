@@ -47,8 +47,8 @@ class Work:
     """
     Worth of work by its week (rows) and the week of its invoice (columns; the last is not billed).
 
-    `billed_amount` and `billed_worth` are, by week of the invoice, amounts of invoices with work and the worth of it;
-    `by_client` is unbilled worth by client and age, and `left_out` that of contingency matters.
+    `billed_amount` and `billed_worth` are, by week of the invoice, amounts of invoices with work and its value;
+    `by_client` is unbilled value by client and age, and `left_out` that of contingency matters.
     """
 
     worth: Floats

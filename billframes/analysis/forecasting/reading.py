@@ -266,7 +266,7 @@ def _read_work(
     clients: int,
     weeks: _Weeks,
 ) -> Work | None:
-    """Return the worth of work by week of the work and of its invoice; None without time entries or rates."""
+    """Return the value of work by week of the work and of its invoice; None without time entries or rates."""
     rows = _read_items(frames, weeks.day)
     if rows is None:
         return None

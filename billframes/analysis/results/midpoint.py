@@ -90,7 +90,7 @@ Split = RatioSplit | FeeSplit
 def _fee_parts(group: Group, average: Pair) -> tuple[float, ...]:
     billed, hours, worth = (group.figures[name] for name in FeeSplit.columns)
     hidden = any(math.isnan(each) for each in worth)
-    # If the worth is hidden, rate and realization are unknown, but their product is known.
+    # If the value is hidden, rate and realization are unknown, but their product is known.
     value = billed if hidden else worth
     rates = _fill_missing((quotient(value[0], hours[0]), quotient(value[1], hours[1])), hours)
     realized = _fill_missing((quotient(billed[0], value[0]), quotient(billed[1], value[1])), value)

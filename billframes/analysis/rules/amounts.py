@@ -17,7 +17,7 @@ from billframes.errors import RatesHiddenWarning
 
 C = nw.col
 
-# A cost rate or standard rate is never so many times the average worth of an hour.
+# A cost rate or standard rate is never so many times the average value of an hour.
 _TOO_HIGH = 10.0
 
 HIDDEN_RATES = Rule(

@@ -6,7 +6,7 @@ from billframes._notes import Rule
 
 UNCHECKED = Rule(
     name="unchecked_range",
-    seen="The range has never been checked against what came.",
+    seen="The range has never been compared with what came in.",
     remedy="Refresh a mirror each night; from the third month on, the forecast shows its record.",
     page="A mirror that is refreshed each night shows, from the third month on, how good the forecasts were.",
     unit="forecasts",

@@ -125,7 +125,7 @@ def budget_burn(
 def _rows(call: Call) -> Frame:
     budgets = dict(call.settings.budgets)
     if not budgets:
-        raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
+        raise ParameterError("The firm's settings don't have budgets: FirmSettings(budgets={matter_id: amount}).")
     need_all_dates(call, ("invoices", *ITEMS), {"billing_type": "billable"})
     keys = Keys.of(call, "matter", (), columns=_KEYS)
     keys.require_ids("time_entries", "fixed_fees")

@@ -83,8 +83,7 @@ def realization(
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With None, their amounts count as fees billed for time, with a warning. If the firm has none, pass an empty
-        frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters, users, clients : frame, optional
@@ -262,10 +261,10 @@ ANALYSIS = Analysis(
     numerator=(
         "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees, and "
         "less tax, if the firm's settings have taxes (with "
-        '`discounts="items"`, time bears only its share of a discount; `mixed_amount` shows the work concerned). They '
-        "are spread over the invoice's billable entries in proportion to `amount` (or to hours if amounts are hidden). "
-        "Each part counts for the entry's own matter, client and user. Fees of an invoice without billable time belong "
-        "to no matter, even if the invoice names one; in balances (`aging`), such an invoice belongs to its matter."
+        '`discounts="items"`, a discount is split between time and fixed fees; `mixed_amount` shows the work '
+        "concerned). They are spread over the invoice's billable entries in proportion to `amount` (or to hours if "
+        "amounts are hidden). Each part counts for the entry's own matter, client and user. A credit note counts for "
+        "the client, not for a matter; in balances (`aging`), it counts for the matter that it names."
     ),
     denominator=(
         "`worked_amount`: value, at its rates, of the billable time on final invoices dated in the period. With "
@@ -275,15 +274,15 @@ ANALYSIS = Analysis(
         "Time on contingency, pro bono and internal matters, because the firm does not expect to bill its value at "
         "hourly rates: it is in `left_out_hours`, `left_out_amount` and `left_out_billed_amount`; `matter_types=` "
         "chooses other types.",
-        "Fixed fees and their time, expenses, and non-billable time. An invoice of fixed fees only has no billing "
-        "realization: it is missing, not 0 or 1. A discount on it is in `billed_amount`.",
+        "Fixed fees and their time, expenses, and non-billable time. An invoice with only fixed fees has no "
+        "realization; the cell is empty. A discount on it is in `billed_amount`.",
         'With `basis="work_date"`, fees that are spread over no entry. Work that is not on a final invoice yet is in '
         "`unbilled_amount`, `prebill_amount` and `unknown_amount`, not in `worked_amount`.",
     ),
     cannot_tell=(
         "Without `payments=`, the difference between payments, credits and write-offs: `settled_amount` is the part "
-        "that is no longer open, for any of these reasons, so it is not called collected. Little of recent invoices "
-        "is settled yet: with `as_of=`, `due_settlement_ratio` is the settled share of invoices due by that day.",
+        "that is no longer open, for any of these reasons, so it is not called collected. Recent invoices are mostly "
+        "still open: with `as_of=`, `due_settlement_ratio` is the settled share of invoices due by that day.",
         "What a part payment was for: it settles all parts of an invoice in proportion, or in the firm's "
         "`payment_order`.",
         "Hours as billed, and the entry that a write-down was for: it is spread over the whole invoice.",

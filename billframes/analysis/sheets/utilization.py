@@ -300,8 +300,8 @@ ANALYSIS = Analysis(
         "`capacity_hours`: working days of the period × hours a day, less leave and the days before a person's start "
         "and after their end. It is added up for everyone on the roster: principals, attorneys, paralegals and "
         "timekeepers, and anyone else with client hours. People without hours have a utilization of 0; "
-        "`idle_capacity_hours` is the part of people without entries, who may have left. With `as_of=`, hours and "
-        "available hours end on that day."
+        "`idle_capacity_hours` is the part of people for whom nobody recorded time. With `as_of=`, hours and available "
+        "hours end on that day."
     ),
     left_out=(
         "Time on internal matters, always; fixed-fee time with `include_fixed_fee=False`. `total_hours` includes all "
