@@ -11,7 +11,7 @@ from billframes.errors import ParameterError
 
 NAME, COLUMN = "cash_forecast.cash_amount", "cash_forecast_cash_amount"
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The range has never been checked:billframes.errors.IncompleteDataWarning"
+    "ignore:The range has never been compared:billframes.errors.IncompleteDataWarning"
 )
 
 

@@ -1,4 +1,4 @@
-"""What the checks of a frame found."""
+"""Findings of the checks of a frame."""
 
 from __future__ import annotations
 
