@@ -168,23 +168,18 @@ ANY = re.compile("|".join(f"(?:{each})" for each in PHRASES))
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Paragraphs of a page or a notebook; docstrings, comments and messages of a module, with their parts joined."""
+    """Paragraphs of a page or a template, cells of a notebook; docstrings, comments and messages of a module."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         yield from enumerate("".join(cell["source"]) for cell in json.loads(source)["cells"])
-    elif path.suffix == ".md":
+    elif path.suffix != ".py":
         for paragraph in re.finditer(r"(?:.+\n?)+", source):
             yield source.count("\n", 0, paragraph.start()) + 1, paragraph.group()
     else:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.JoinedStr):
-                yield (
-                    node.lineno,
-                    "".join(
-                        str(getattr(each, "value", "")) if isinstance(each, ast.Constant) else "…"
-                        for each in node.values
-                    ),
-                )
+                parts = [str(each.value) if isinstance(each, ast.Constant) else "…" for each in node.values]
+                yield node.lineno, "".join(parts)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.lineno, node.value
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -203,6 +198,7 @@ def test_each_modules_docstring_states_its_purpose():
 
 def test_docs_docstrings_and_messages_have_no_phrase_that_is_hard_to_read():
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
+    pages += [path for end in ("html", "css", "j2") for path in (ROOT / "billframes").rglob(f"*.{end}")]
     found = [
         f"{path.relative_to(ROOT)}:{place}: {phrase.group()!r}: {better}"
         for path in [*sorted(pages), *modules()]
