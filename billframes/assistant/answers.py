@@ -1,8 +1,8 @@
 """Make an answer of a result: its rows with titles and units, its total, and what it means.
 
 Money is rounded to the cent, ratios to four digits; dates are text, and what is missing is null, never 0. An answer has
-at most `MOST_ROWS` rows and `MOST_CHARACTERS` characters. It says so if rows are left out; totals are of all rows. There
-are no pages, because assistants repeat the first one or add them up.
+at most `MOST_ROWS` rows and `MOST_CHARACTERS` characters. It says so if rows are left out; totals are of all rows.
+There are no pages, because assistants repeat the first one or add them up.
 """
 
 from __future__ import annotations
