@@ -43,7 +43,8 @@ def bound_arguments(
     call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> inspect.BoundArguments:
     """Bind arguments to the signature of a function or method (with `self`); raise `CallError` if they don't fit it."""
-    check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
+    if not any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
+        check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
     try:
         return signature.bind(*args, **kwargs)
     except TypeError:

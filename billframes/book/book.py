@@ -296,6 +296,7 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
         end: DateLike | None = None,
         as_of: DateLike | None = None,
         payments: pd.DataFrame | None = None,
+        **options: Any,
     ) -> pd.DataFrame:
         """
         List the rows that a figure is the sum of: time entries, expenses, fixed fees, and parts of invoices.
@@ -308,6 +309,8 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
             As in `billframes.rows`.
         start, end, as_of, payments
             As in `figures`.
+        **options
+            Options of the figure's analysis, such as `basis="invoice_date"`.
 
         Returns
         -------
@@ -322,4 +325,4 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
         >>> float(rows["wip_amount"].sum().round(2)) == float(figure["wip_amount"].iloc[0].round(2))
         True
         """
-        return rows_of_book(self, figure, start, end, as_of, payments, by=by, where=where)
+        return rows_of_book(self, figure, start, end, as_of, payments, options, by=by, where=where)

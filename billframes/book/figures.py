@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -46,12 +46,13 @@ def rows_of_book(
     end: DateLike | None,
     as_of: DateLike | None,
     payments: pd.DataFrame | None,
-    **options: Any,
+    options: Mapping[str, Any],
+    **how: Any,
 ) -> pd.DataFrame:
     """List the rows behind a figure of a book; see `Book.rows`."""
     source = lambda of, call: _source(book, (), [of], start, end, as_of, payments, call)  # noqa: E731
     call = lambda run, analysis, how: call_analysis(analysis, book, how, run)  # noqa: E731
-    result: pd.DataFrame = rows_from(figure, source, call, listed=partial(_listed, book), **options)
+    result: pd.DataFrame = rows_from(figure, source, call, listed=partial(_listed, book), options=options, **how)
     named: pd.DataFrame = attach_names(result, book._names)
     return named
 

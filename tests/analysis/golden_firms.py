@@ -170,7 +170,9 @@ def kept(frames: Mapping[str, Any]) -> Data:
     return data
 
 
-def call_kept(name: str, data: Data, names: Iterable[str] | None = None, **options: Any) -> Any:
+def call_kept(
+    name: str, data: Data, names: Iterable[str] | None = None, run: Callable[..., Any] = run, **options: Any
+) -> Any:
     """Call an analysis with those of the frames that it takes, as its function does with frames made by hand."""
     found = analyses()[name]
     frames = [

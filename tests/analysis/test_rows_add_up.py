@@ -53,7 +53,7 @@ def data_of(firm: str) -> Data:
     return kept({name: each for name, each in frames_of(firm).items() if name in FRAME_NAMES})
 
 
-def rows_of(name: str, firm: str, by: Any) -> pd.DataFrame:
+def rows_of(name: str, firm: str, by: Any, **options: Any) -> pd.DataFrame:
     """Return the rows of an analysis by a key."""
     takes, frames = analyses()[name].takes, frames_of(firm)
     days = DAYS | {each: frames[each] for each in ("as_of", "since") if each in frames}
@@ -68,7 +68,7 @@ def rows_of(name: str, firm: str, by: Any) -> pd.DataFrame:
         given["horizons"] = (13,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return call_kept(name, data_of(firm), **given, by=by)
+        return call_kept(name, data_of(firm), **given | options, by=by)
 
 
 NAMES = [name for name, each in analyses().items() if "by" in each.takes and name not in ("bridge", "cash_forecast")]

@@ -1,4 +1,4 @@
-"""The rows behind a figure add up to it, by every key and under filters, and what is no sum of rows is refused."""
+"""The rows behind a figure add up to it, by every key and under filters, and what isn't a sum of rows is refused."""
 
 from __future__ import annotations
 
@@ -6,61 +6,30 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.keys.by import columns_of, names_in
-from billframes.analysis.results.result_rows import identifying_keys
-from billframes.errors import MissingColumnError, ParameterError
+from billframes.errors import ParameterError
 from tests.analysis.conftest import rows_of
 from tests.analysis.test_figures import DAYS, firm
 
 pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 
-KEYS = ("client", "user", "originator", "practice_area", "month", ["responsible", "matter"])
-
-LISTED = {
-    "aging": {"current", "1-30", "91+", "credit_amount", "total", "overdue"},
-    "contribution": {"billed_amount", "fixed_fee_amount", "fees_amount"},
-    "effective_rates": {"worked_amount", "billed_amount", "billable_hours"},
-    "origination": {"worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"},
-    "profitability": {"fees_amount", "cost_amount", "profit_amount", "total_hours", "unbilled_amount"},
-    "realization": {"worked_amount", "billed_amount", "write_down_amount", "settled_amount", "due_amount"},
-    "utilization": {"client_hours", "billable_hours", "total_hours"},
-    "wip": {"0-30", "total", "unbilled_amount", "prebill_amount", "expense_amount", "hours", "contingent_amount"},
-    "write_downs": {"worked_amount", "billed_amount", "write_down_amount"},
-}
-"""Sums that must have rows. Others, such as available hours, are added up from something else than records."""
+OF_LISTS = ("missing_time.missing_hours", "overdue_invoices.balance", "stale.hours", "prebill_review.item_amount")
 
 
-def rows_or_none(book, name, **how):
-    try:
-        return book.rows(name, **how)
-    except (ParameterError, MissingColumnError):
-        return None
+@pytest.mark.parametrize("figure", OF_LISTS)
+def test_a_list_has_the_rows_of_its_sums(october_book, figure):
+    name, _, column = figure.partition(".")
+    rows, result = october_book.rows(figure), getattr(october_book, name)()
+    assert len(rows) == (result[column] != 0).sum() > 0
+    assert rows[rows.columns[-1]].sum() == pytest.approx(result[column].sum(), abs=0.005)
 
 
-BY = [pytest.param(each, marks=[] if each == "originator" else pytest.mark.slow, id=str(each)) for each in KEYS]
-
-
-@pytest.mark.parametrize("name", LISTED)
-@pytest.mark.parametrize("by", BY)
-def test_rows_add_up_to_every_sum(october_book, name, by):
-    analysis = analyses()[name]
-    if by == "month" and "start" not in analysis.takes:
-        pytest.skip("Balances are of one day.")
-    result, listed = getattr(october_book, name)(by=by), set()
-    keys = identifying_keys([each for key in names_in(by) for each in columns_of(key, list(result))])
-    sums = [each.name for each in analysis.columns if each.adds_up and each.name in result]
-    for measure in sums:
-        rows = rows_or_none(october_book, f"{name}.{measure}", by=by)
-        if rows is None:
-            continue
-        listed.add(measure)
-        found = rows.groupby(keys, dropna=False)[rows.columns[-1]].sum(skipna=False)
-        wanted = result.set_index(keys)[measure].groupby(keys, dropna=False).sum(skipna=False)
-        # A group without rows has a figure of 0.
-        found = found.reindex(wanted.index, fill_value=0.0)
-        pd.testing.assert_series_equal(found, wanted, check_names=False, rtol=0, atol=0.005)
-    assert listed >= LISTED[name], LISTED[name] - listed
+def test_rows_take_the_options_of_their_analysis(october_book):
+    whole = october_book.aging(by=None, basis="invoice_date", buckets=(15, 45))
+    for name in ("0-15", "16-45", "46+"):
+        rows = october_book.rows(f"aging.{name}", basis="invoice_date", buckets=(15, 45))
+        assert rows[rows.columns[-1]].sum() == pytest.approx(whole[name].iloc[0], abs=0.005)
+    with pytest.raises(ParameterError, match="aging takes no 'bases'. Did you mean 'basis'"):
+        october_book.rows("aging.0-15", bases="invoice_date")
 
 
 @pytest.mark.parametrize("figure", ["billed_amount", "wip", "receivables", "contribution.fees_amount", "client_hours"])
@@ -103,11 +72,14 @@ def test_rows_are_the_same_on_other_engines(engine, figure):
 @pytest.mark.parametrize(
     ("figure", "how", "said"),
     [
-        ("billing_realization", {}, "'billing_realization' is not a sum.*'billed_amount' and 'worked_amount'"),
+        ("billing_realization", {}, "is not a sum.*Ask for those of 'billed_amount' and 'worked_amount'"),
         ("wip.oldest_date", {}, "is not a sum"),
-        ("capacity_hours", {}, "not known: utilization does not add it up"),
-        ("stale.hours", {}, "not known: stale does not add it up"),
-        ("realization.unbilled_amount", {}, "only with options"),
+        ("leverage.principals", {}, "is not a sum"),
+        ("timekeeping_lag.median_lag_days", {}, "is not a sum"),
+        ("write_downs.share", {}, "is not a sum, so rows don't add up to it. Ask for those of 'write_down_amount'"),
+        ("cash_forecast.never_amount", {}, "not known: it is an estimate"),
+        ("lockup.wip_amount", {}, "lockup does not add it up from single rows. Ask for those of 'wip_amount'"),
+        ("realization.unbilled_amount", {}, "only with other options or settings"),
         ("wip", {"by": "month"}, "'month': wip is known on one day"),
         ("billed_amount", {"where": {"client": "Nobody"}}, "no row has this value"),
         ("billed_amount", {"where": "Acme"}, "where takes keys"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
 
@@ -25,7 +26,7 @@ from billframes.analysis.data.distinct_names import attach_names_of
 from billframes.analysis.data.engine import eager_from_arrow
 from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.data.people import resolved_settings, without_people
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
 from billframes.config.firm import FirmSettings
@@ -152,6 +153,20 @@ class Reader(Mapping[str, Frame]):
         return rows
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    An analysis that another one asked, and what it added up.
+
+    `figures` has the figures of the other analysis that follow from its figures: of each the name there, and the value
+    of a row, by which it is replaced. None stands for all its figures under their names.
+    """
+
+    analysis: str
+    added: list[Any]
+    figures: Mapping[str, tuple[str, nw.Expr]] | None
+
+
 class Call(Reader):
     """
     A call of an analysis.
@@ -175,7 +190,7 @@ class Call(Reader):
     also : mapping of callable to iterable of str
         More columns of the frames for the rows of a fact.
     added : list, optional
-        What `Keys.sum` adds up; None if nobody asks for it.
+        What the keys add up, and the analyses that were asked (`Asked`); None if nobody wants to know.
     """
 
     def __init__(self, data: Data, analysis: str, outer: Call | None = None) -> None:
@@ -184,7 +199,7 @@ class Call(Reader):
         self.notes: Notes = Notes(subject=analysis) if outer is None else outer.notes
         self.days: dict[str, str] = {}
         self.more: dict[str, Any] = {}
-        self.added: list[Any] | None = None if outer is None else outer.added
+        self.added: list[Any] | None = None if outer is None or outer.added is None else []
         self.also = {} if outer is None else outer.also
         data.check()
         for name in data.natives:
@@ -264,12 +279,29 @@ class Call(Reader):
         self.days = {"as_of": day.isoformat()}
         return day
 
-    def ask(self, name: str, *frames: str, **options: Any) -> Frame:
-        """Return the result of another analysis of these frames (by default all that it takes), in memory."""
+    def ask(
+        self, name: str, *frames: str, figures: Mapping[str, tuple[str, nw.Expr]] | None = None, **options: Any
+    ) -> Frame:
+        """
+        Return the result of another analysis of these frames (by default all that it takes), in memory.
+
+        `figures` adds columns that follow from a figure of the other analysis, if it has that (see `Asked`).
+        """
         analysis = analyses()[name]
         view = self.data.view(frames or analysis.takes, self.data.given_settings)
-        rows = rows_of(analysis, Call(view, analysis.name, self), options)
-        return nan_to_null(rows)
+        call = Call(view, analysis.name, self)
+        rows = nan_to_null(rows_of(analysis, call, options))
+        if self.added is not None:
+            self.added.append(Asked(name, call.added or [], figures))
+        there = column_names(rows) if figures else ()
+        more = {each: value for each, (of, value) in (figures or {}).items() if of in there}
+        return rows.with_columns(**more) if more else rows
+
+    def derive(self, name: str, figures: Mapping[str, tuple[str, nw.Expr]]) -> None:
+        """Declare figures that follow from those of an analysis that was asked, if somebody wants to know."""
+        if self.added is not None:
+            of = next(each for each in reversed(self.added) if isinstance(each, Asked) and each.analysis == name)
+            self.added.append(replace(of, figures=figures))
 
     def ask_of(self, rows: Mapping[str, Frame], name: str, *frames: str, **options: Any) -> Frame:
         """Return the result of another analysis of `rows`, such as a part of the entries, and of these frames."""

@@ -15,7 +15,7 @@ two clients with the same name stay two rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,11 +67,11 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Rows of a fact that were added up, with the columns that the keys are derived from, and the sums."""
+    """Rows that were added up: the columns that the keys are derived from, and the part of each row in each sum."""
 
     keys: Keys
     rows: Frame
-    sums: tuple[Sum, ...]
+    sums: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Totals:
     """
     Rows added up by the columns that the keys are derived from, in memory.
 
-    `left_out` is the number of rows that count in no group.
+    `left_out` is the number of rows that count in no group. `added` has what was added up, if the call keeps it.
     """
 
     rows: Frame
@@ -87,6 +87,29 @@ class Totals:
     least: tuple[str, ...] = ()
     greatest: tuple[str, ...] = ()
     left_out: float = 0.0
+    added: tuple[Added, ...] = ()
+
+    def __add__(self, other: Totals) -> Totals:
+        """Return the rows of both; each has 0 in the sums of the other."""
+        names, parts = tuple(dict.fromkeys((*self.sums, *other.sums))), []
+        base = [name for name in column_names(self.rows) if name not in self.sums]
+        for part in (self, other):
+            zeros = [nw.lit(0.0).alias(name) for name in names if name not in part.sums]
+            parts.append(part.rows.with_columns(*zeros).select(*base, *names))
+        return Totals(concat_keys(parts, base), names, added=(*self.added, *other.added))
+
+    def where(self, condition: nw.Expr) -> Totals:
+        """Return those rows that meet a condition on the columns by which they stay apart."""
+        return self._with(lambda rows: rows.filter(condition), self.sums)
+
+    def with_sums(self, sums: Sequence[Sum]) -> Totals:
+        """Add sums of these sums, such as that of some clients."""
+        values = {each.name: each.value for each in sums}
+        return self._with(lambda rows: rows.with_columns(**values), (*self.sums, *values))
+
+    def _with(self, change: Callable[[Frame], Frame], sums: tuple[str, ...]) -> Totals:
+        added = tuple(replace(each, rows=change(each.rows), sums=sums) for each in self.added)
+        return replace(self, rows=change(self.rows), sums=sums, added=added)
 
     def total(self, name: str) -> float:
         """Return the sum of a column over all rows; 0 if there are none."""
@@ -224,10 +247,9 @@ class Keys:
         apart = {} if left_out is None else {_LEFT_OUT: left_out}
         rows = rows.with_columns(**periods, **apart) if periods or apart else rows
         base += apart
-        if self.call.added is not None:
-            self.call.added.append(Added(self, rows if left_out is None else rows.filter(~C(_LEFT_OUT)), tuple(sums)))
         # Literals have as many rows as the other columns only in `with_columns`.
         rows = rows.with_columns(**values, **({_ROWS: nw.lit(1.0)} if apart else {})) if values or apart else rows
+        kept = self._kept(rows if left_out is None else rows.filter(~C(_LEFT_OUT)), tuple(values))
         rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
         totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
         totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
@@ -237,7 +259,14 @@ class Keys:
             count = collect_counts((added.filter(C(_LEFT_OUT)), {"rows": C(_ROWS).sum()}))["rows"]
             added = added.filter(~C(_LEFT_OUT)).drop(_LEFT_OUT, _ROWS)
             added = added if self.base or more else added.select(*totals[: len(values)], *totals[len(values) + 1 :])
-        return Totals(added, tuple(values), tuple(least), tuple(greatest), count)
+        return Totals(added, tuple(values), tuple(least), tuple(greatest), count, kept)
+
+    def listed(self, rows: Frame, sums: Sequence[str], greatest: Sequence[str] = ()) -> Totals:
+        """Return rows in memory that are not to be added up by the columns that the keys are derived from."""
+        return Totals(rows, tuple(sums), (), tuple(greatest), 0.0, self._kept(rows, tuple(sums)))
+
+    def _kept(self, rows: Frame, sums: tuple[str, ...]) -> tuple[Added, ...]:
+        return () if self.call.added is None else (Added(self, rows, sums),)
 
     def finish(self, totals: Totals, columns: Sequence[str], **others: nw.Expr) -> Frame:
         """
@@ -276,6 +305,8 @@ class Keys:
 
     def by_key(self, totals: Totals) -> Frame:
         """Join the frames that the keys need, and add up by the keys."""
+        if self.call.added is not None:
+            self.call.added += totals.added
         others = (*totals.least, *totals.greatest)
         rows = self.with_keys(totals.rows, totals.sums, others)
         return self._added_up(rows, totals.sums, totals.least, totals.greatest)

@@ -7,7 +7,7 @@ outside the days of the payments, where a sum would be too small and look right.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -156,12 +156,12 @@ class Source:
         return f"The payments are those of {span}." if span else ""
 
     def result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> Any:
-        """Call an analysis with those arguments that it takes."""
+        """Call an analysis with its days, other options, and those arguments that it takes."""
         # Some analyses take one key only, and not as a list.
         keys = by[0] if len(by) == 1 else [*by] or None
-        given: Mapping[str, Any] = {"by": keys, **days, "payments": self.payments}
-        takes = analysis.takes - (set() if analysis.needs_payments else {"payments"})
-        return self.call(analysis, {name: each for name, each in given.items() if name in takes})
+        given: dict[str, Any] = {"by": keys, **days}
+        given |= {"payments": self.payments} if analysis.needs_payments else {}
+        return self.call(analysis, {name: each for name, each in given.items() if name in analysis.takes})
 
     def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pd.DataFrame:
         result = self.result(analysis, by, **days)

@@ -40,7 +40,7 @@ FIGURES, MISSING, TOTAL = "figures", "missing", "total"
 """The names under which a result keeps the analysis of each column, why columns are missing, and its total."""
 
 Compare = Literal["previous", "year_ago"]
-_FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
+FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
 _DATES = {"time_entries": "date", "invoices": "invoice_date"}
 
 
@@ -146,10 +146,10 @@ def data_of(function: str, settings: FirmSettings | None, frames: Mapping[str, A
     """Return the frames that were passed to `figures` or `rows` by name; refuse other arguments."""
     given = {name: frame for name, frame in frames.items() if frame is not None}
     for name in given:
-        if name not in _FRAMES:
+        if name not in FRAMES:
             raise ParameterError(
-                f"{function} takes no argument {name!r}.{closest(name, [*_FRAMES, 'where'])} Figures are named by "
-                f"position, and frames are {', '.join(_FRAMES)}."
+                f"{function} takes no argument {name!r}.{closest(name, [*FRAMES, 'where'])} Figures are named by "
+                f"position, and frames are {', '.join(FRAMES)}."
             )
     if not given:
         raise ParameterError(
@@ -186,7 +186,7 @@ def source_of(
 def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any], run: Callable[..., Any] = run) -> Any:
     """Return the result of an analysis of those frames that it takes; refuse to leave out one that it needs."""
     takes = inspect.signature(analysis.function).parameters
-    needed = [name for name in _FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
+    needed = [name for name in FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
     if lacking := [name for name in needed if name not in data]:
         raise ParameterError(f"{analysis.name} needs {' and '.join(f'{name}=' for name in lacking)}.")
     of = data.view(takes.keys(), data.given_settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,17 +16,26 @@ from billframes.analysis.keys.keys import Keys
 from billframes.errors import ParameterError
 
 
-def selected(call: Call, keys: Keys, name: str, columns: Sequence[str], **options: Any) -> Frame:
+def selected(
+    call: Call,
+    keys: Keys,
+    name: str,
+    columns: Sequence[str],
+    renamed: Mapping[str, str] | None = None,
+    /,
+    **options: Any,
+) -> Frame:
     """
     Return figures of an analysis by the keys, and a column that marks its rows, such as `_wip`.
 
-    The column `total` has the analysis's short name. Figures that the result does not have are missing.
+    The column `total` has the analysis's short name, and those in `renamed` have another name there. Figures that the
+    result does not have are missing.
     """
-    rows = call.ask(name, **options)
-    if short := [each for each in columns if each in analyses()[name].short]:
-        rows = rows.with_columns(*(nw.col("total").alias(each) for each in short))
-    figures = columns_or_null(rows, columns, dict.fromkeys(columns, nw.Float64))
-    return rows.select(*keys.columns, *figures, **{f"_{name}": nw.lit(1.0)})
+    names = dict.fromkeys(analyses()[name].short, "total") | dict(renamed or {})
+    figures = {each: (of := names.get(each, each), nw.col(of)) for each in columns}
+    rows = call.ask(name, figures=figures, **options)
+    found = columns_or_null(rows, columns, dict.fromkeys(columns, nw.Float64))
+    return rows.select(*keys.columns, *found, **{f"_{name}": nw.lit(1.0)})
 
 
 def refuse_periods(by: By, why: str) -> None:

@@ -6,8 +6,6 @@ at its value. A budget has no period, so all work on the matter counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
@@ -16,8 +14,8 @@ from billframes._names import first_few
 from billframes._notes import Count
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow, join_by_id
-from billframes.analysis.data.expressions import RESIDUE, count_if
+from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow
+from billframes.analysis.data.expressions import RESIDUE, columns_or_null, count_if
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -138,19 +136,14 @@ def _rows(call: Call) -> Frame:
     used = with_formulas(totals.rows, ("used_amount",))
     of_budget = C("matter_id").is_in(list(budgets)).fill_null(False)
     others = _others(used.filter(~of_budget))
-    budgeted = collect(totals.rows.filter(of_budget)).to_native()
-    if "matters" not in call and not len(budgeted):
+    budgeted = totals.where(of_budget)
+    if "matters" not in call and not len(collect(budgeted.rows).to_native()):
         call.notes.add(NO_BUDGETED_WORK, len(budgets), few=first_few(sorted(budgets)))
-    return keys.finish(_with_budgets(totals, budgets), ANALYSIS.measure_names, **others)
-
-
-def _with_budgets(totals: Totals, budgets: Mapping[str, float]) -> Totals:
-    """Return one row per budget; a matter without work has a row, too."""
+    # A matter without work has a row, too.
     columns = {"matter_id": pa.array(budgets, pa.string()), "budget_amount": pa.array(budgets.values(), pa.float64())}
-    names = [each.name for each in _SUMS]
     listed = eager_from_arrow(totals.rows, pa.table(columns))
-    rows = join_by_id(listed, totals.rows.select("matter_id", *names), "matter_id")
-    return Totals(rows.with_columns(C(*names).fill_null(0.0)), ("budget_amount", *names))
+    listed = listed.with_columns(*columns_or_null(listed, keys.base, dict.fromkeys(keys.base, nw.String())))
+    return keys.finish(keys.listed(listed, ("budget_amount",)) + budgeted, ANALYSIS.measure_names, **others)
 
 
 def _others(rows: Frame) -> dict[str, nw.Expr]:

@@ -165,11 +165,12 @@ def _rows(
         _of_clients(paid),
     ]
     base = [name for name in keys.base if not name.startswith("_")]
+    ids = [name for name in ("invoice_id",) if name not in base]
     types, rows = items.collect_schema(), []
     for part in parts:
         there = part.collect_schema().names()
         amounts = [C(name) if name in there else nw.lit(0.0).alias(name) for name in _SUMS]
-        rows.append(part.select(*columns_or_null(part, base, types), "payment_date", *amounts))
+        rows.append(part.select(*columns_or_null(part, base, types), *ids, "payment_date", *amounts))
     totals = keys.sum(nw.concat(rows), [Sum(name, name) for name in _SUMS], date="payment_date")
     found = keys.by_key(totals)
     if "client_name" in keys.columns:

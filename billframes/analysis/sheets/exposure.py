@@ -31,7 +31,7 @@ from billframes.periods import DateLike
 C = nw.col
 
 _WIP = ("unbilled_amount", "prebill_amount", "unknown_amount", "wip_amount", "contingent_amount")
-_AGING = ("credit_amount", "overdue", "receivable_amount", "unknown_amount")
+_AGING = ("credit_amount", "overdue", "receivable_amount", "unknown_balance_amount")
 _DATES = ("last_work_date", "last_invoice_date")
 
 
@@ -138,9 +138,9 @@ def _rows(call: Call, as_of: DateLike, by: By, buckets: Sequence[int]) -> Frame:
     keys = Keys.of(call, by, [name for name in ITEMS if name in call])
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
     work = selected(call, keys, "wip", _WIP, **options)
-    balances = selected(call, keys, "aging", (*_AGING, *limits), **options)
-    balances = balances.rename({"unknown_amount": "unknown_balance_amount"})
-    sums = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
+    renamed = {"unknown_balance_amount": "unknown_amount"}
+    balances = selected(call, keys, "aging", (*_AGING, *limits), renamed, **options)
+    sums = (*_WIP, *_AGING, *limits, "_wip", "_aging")
     totals = keys.combine([work, balances, *_last_days(call, keys, by, day)], sums, _DATES)
     totals = totals.filter(C("_wip") + C("_aging") > 0) if keys.keys else totals
     today = float(day.toordinal())

@@ -16,7 +16,7 @@ from billframes.analysis.facts.invoices import is_nearly_cancelled
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.rates import at_rates, rate_of
 from billframes.analysis.keys.by import ITEM_IDS, By
-from billframes.analysis.keys.keys import Keys, Sum, Totals, concat_keys
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period
@@ -117,11 +117,8 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
     counted, unlinked = _counted(time, fees, period), fees.filter(is_in_period("date", period) & ~C("is_linked"))
     note_details(keys, unlinked.with_columns(kind=nw.lit("fixed_fee")), {"fixed_fees": "amount"})
     rates = call.settings.standard_rates
-    of_time = keys.sum(counted, _sums(rates), date="counted_date")
-    names = [*of_time.sums, "unlinked_fee_amount"]
-    of_fees = keys.sum(unlinked, [*(Sum(name, _ZERO) for name in of_time.sums), Sum(names[-1], "amount")], date="date")
-    parts = [of_time.rows.with_columns(unlinked_fee_amount=_ZERO), of_fees.rows]
-    totals = Totals(concat_keys(parts, keys.base), tuple(names))
+    totals = keys.sum(counted, _sums(rates), date="counted_date")
+    totals += keys.sum(unlinked, [Sum("unlinked_fee_amount", "amount")], date="date")
     if rates and totals.total("unrated_hours"):
         unrated = counted.filter(_is_linked() & rate_of(rates).is_nan())
         so = "`standard_amount` and `fixed_fee_realization` are missing in their rows"

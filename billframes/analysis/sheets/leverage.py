@@ -26,6 +26,10 @@ C = nw.col
 
 _HOURS = ("principal_hours", "non_principal_hours", "unknown_role_hours")
 _HEADS = ("principals", "non_principals", "unknown_role_people")
+_ROLE = C("role").fill_null(UNKNOWN)
+_PRINCIPAL, _NO_ROLE = _ROLE == "principal", ~_ROLE.is_in(ENUMS["role"])
+_ROLES = (_PRINCIPAL, ~_PRINCIPAL & ~_NO_ROLE, _NO_ROLE)
+_FIGURES = {name: ("client_hours", value_if(role, "client_hours")) for name, role in zip(_HOURS, _ROLES, strict=True)}
 
 
 def leverage(
@@ -130,7 +134,7 @@ def _rows(
         )
     options: dict[str, Any] = {"start": start, "end": end, "roster": roster}
     options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
-    people = call.ask("utilization", by=[*names, "user", "role"], **options)
+    people = call.ask("utilization", by=[*names, "user", "role"], figures=_FIGURES, **options)
     totals = keys.combine([_by_role(people)], (*_HOURS, *_HEADS))
     hours = C("unknown_role_hours")
     count = collect_counts((totals, {"hours": value_if(~hours.is_nan(), hours).sum()}))
@@ -139,13 +143,10 @@ def _rows(
 
 
 def _by_role(people: Frame) -> Frame:
-    """Put each person's client hours, and the person, into the columns of their role."""
-    principal, unknown = C("role") == "principal", ~C("role").is_in(ENUMS["role"])
-    roles = (principal, ~principal & ~unknown, unknown)
+    """Count each person in the column of their role."""
     counts = C("client_hours").abs() > RESIDUE
-    hours = {name: value_if(role, "client_hours") for name, role in zip(_HOURS, roles, strict=True)}
-    heads = {name: as_float(role & counts) for name, role in zip(_HEADS, roles, strict=True)}
-    return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)
+    heads = {name: as_float(role & counts) for name, role in zip(_HEADS, _ROLES, strict=True)}
+    return people.with_columns(**heads, role=_ROLE)
 
 
 ANALYSIS = Analysis(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -28,7 +28,7 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, Tabl
 from billframes.analysis.facts.client_days import client_days
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.formulas import with_formulas
-from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.fees import all_fees
 from billframes.analysis.rules.loads import (
     need_all_dates,
@@ -245,13 +245,13 @@ def _fees(call: Call, keys: Keys, spans: _Spans, clients: Sequence[_Client], lar
         for name, period in zip(_FEES, periods, strict=True)
     ]
     totals = all_fees(call, keys, *periods, sums=sums, more=("client_id",))
-    rows = totals.rows.with_columns(
-        new_client_amount=_of_clients([each.id for each in clients if spans.is_new(each)], _FEES[0]),
-        largest_amount=_of_largest(totals.rows, _FEES[0], largest),
-        largest_before_amount=_of_largest(totals.rows, _FEES[1], largest),
+    of_clients = (
+        _of_clients([each.id for each in clients if spans.is_new(each)], _FEES[0]),
+        _of_largest(totals.rows, _FEES[0], largest),
+        _of_largest(totals.rows, _FEES[1], largest),
     )
-    names = (*_FEES, *_OF_CLIENTS)
-    return keys.finish(replace(totals, rows=rows, sums=names), names)
+    totals = totals.with_sums([Sum(name, of) for name, of in zip(_OF_CLIENTS, of_clients, strict=True)])
+    return keys.finish(totals, (*_FEES, *_OF_CLIENTS))
 
 
 def _of_largest(rows: Frame, amount: str, largest: int) -> nw.Expr:
@@ -292,7 +292,7 @@ def _client_counts(call: Call, by: By, keys: Keys, clients: Sequence[_Client], s
     rows = eager_from_arrow(call["time_entries"], pa.table(columns))
     dates = _DATES if "client_id" in keys.columns else ()
     own = Keys.of(call, by, (), columns=("client_id",))
-    yield own.finish(Totals(rows, _CLIENT_COUNTS, (), dates), (*_CLIENT_COUNTS, *dates))
+    yield own.finish(own.listed(rows, _CLIENT_COUNTS, dates), (*_CLIENT_COUNTS, *dates))
 
 
 def _has_client_keys_only(keys: Keys) -> bool:

@@ -179,7 +179,8 @@ def _rows(
     keys = Keys.of(call, names)
     if as_of is None and keys.capacity_known:
         note_unfinished_period(call, last, call.settings, *LATER_DAYS)
-    select, dates = partial(selected, call, keys), {"start": first, "end": last}
+    dates: dict[str, Any] = {"start": first, "end": last}
+    select = partial(selected, call, keys)
     parts = [
         select("utilization", _HOURS, by=names, **dates, as_of=day),
         select("realization", _FEES, by=names, **dates, matter_types=matter_types, discounts=discounts),

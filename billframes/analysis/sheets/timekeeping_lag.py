@@ -34,6 +34,15 @@ C = nw.col
 
 # Entries are counted by lag. This leaves few rows, so medians and percentiles are calculated in Python.
 _LAG = Key(("_lag",), ("_lag",), (("_lag",),))
+_ONE = nw.lit(1.0)
+_SUMS = (
+    Sum("entries", _ONE, ~C("_lag").is_null()),
+    Sum("unknown_entries", _ONE, C("_lag").is_null()),
+    Sum("same_day_entries", _ONE, C("_lag") <= 0),
+    Sum("next_day_entries", _ONE, C("_lag") <= 1),
+    Sum("late_entries", _ONE, C("_lag") > 7),
+    Sum("future_dated_entries", _ONE, C("_lag") < 0),
+)
 
 
 @dataclass(slots=True)
@@ -42,33 +51,18 @@ class _LagCounts:
 
     labels: dict[str, Any] = field(default_factory=dict)
     counts: dict[float, float] = field(default_factory=dict)
-    unknown: float = 0.0
+    sums: dict[str, float] = field(default_factory=lambda: {each.name: 0.0 for each in _SUMS})
 
     def add(self, row: dict[str, Any], names: Sequence[str]) -> None:
         self.labels |= {name: row[name] for name in names if row[name] is not None or name not in self.labels}
-        if row["_lag"] is None:
-            self.unknown += row["_entries"]
-        else:
-            self.counts[row["_lag"]] = self.counts.get(row["_lag"], 0.0) + row["_entries"]
+        self.sums = {name: value + row[name] for name, value in self.sums.items()}
+        if row["_lag"] is not None:
+            self.counts[row["_lag"]] = self.counts.get(row["_lag"], 0.0) + row["entries"]
 
     @property
     def figures(self) -> dict[str, float | None]:
         """The result's columns, by name."""
-        lags = self.counts.items()
-        entries = float(sum(self.counts.values()))
-        counts = {
-            "same_day": float(sum(count for lag, count in lags if lag <= 0)),
-            "next_day": float(sum(count for lag, count in lags if lag <= 1)),
-            "late": float(sum(count for lag, count in lags if lag > 7)),
-            "future_dated": float(sum(count for lag, count in lags if lag < 0)),
-        }
-        return {
-            "entries": entries,
-            "unknown_entries": self.unknown,
-            "median_lag_days": self._quantile(0.5),
-            "p90_lag_days": self._quantile(0.9),
-            **{f"{name}_entries": count for name, count in counts.items()},
-        }
+        return {**self.sums, "median_lag_days": self._quantile(0.5), "p90_lag_days": self._quantile(0.9)}
 
     def _quantile(self, share: float) -> float | None:
         """Interpolate between the two nearest entries, as pandas does."""
@@ -145,7 +139,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
     call.require("time_entries", "created_at")
     keys.require_ids("time_entries")
     groups, types = _groups(_histogram(call, keys, period), keys)
-    call.notes.add(NOT_ENTERED, sum(group.unknown for group in groups))
+    call.notes.add(NOT_ENTERED, sum(group.sums["unknown_entries"] for group in groups))
     fields = types | {name: pa.float64() for name in ANALYSIS.measure_names if not name.endswith("_ratio")}
     table = pa.Table.from_pylist([group.labels | group.figures for group in groups], pa.schema(fields))
     return keys.labelled(eager_from_arrow(call["time_entries"], table), ANALYSIS.measure_names)
@@ -160,7 +154,7 @@ def _histogram(call: Call, keys: Keys, period: Period) -> pa.Table:
     rows = rows.with_columns(_created=C("created_at").dt.convert_time_zone(own_zone))
     rows = rows.with_columns(_lag=day_number("_created") - day_number("date"))
     wider = keys.with_key(_LAG)
-    return to_arrow(wider.by_key(wider.sum(rows, [Sum("_entries", nw.lit(1.0))], date="date")))
+    return to_arrow(wider.by_key(wider.sum(rows, _SUMS, date="date")))
 
 
 def _groups(histogram: pa.Table, keys: Keys) -> tuple[list[_LagCounts], dict[str, pa.DataType]]:

@@ -7,7 +7,6 @@ by keys of the work (client, practice area).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -20,7 +19,7 @@ from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.data_span import first_day
 from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
-from billframes.analysis.data.expressions import in_period, null_column
+from billframes.analysis.data.expressions import in_period, midnight, null_column
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
@@ -61,7 +60,7 @@ C = nw.col
 TIMEKEEPERS = ("principal", "attorney", "paralegal", "timekeeper")
 HOURS = {"billable_hours": "billable", "fixed_fee_hours": "fixedFee", "non_billable_hours": "nonBillable"}
 _CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_has_target")
-_ONE, _NO_USER = nw.lit(1.0), ""
+_ONE, _NO_USER, _NOBODY = nw.lit(1.0), "", " "
 
 
 def utilization(
@@ -250,14 +249,13 @@ def _with_capacity(
     call: Call, keys: Keys, totals: Totals, people: Mapping[str | None, bool], ranges: Sequence[DateRange]
 ) -> Totals:
     """Leave out people who are not on the roster, and add rows of the available hours and targets of those who are."""
-    zeros = dict.fromkeys((*totals.sums, *_CAPACITY), 0.0)
-    on_roster = C("user_id").fill_null(_NO_USER).is_in([user or _NO_USER for user in people])
-    rows = totals.rows.filter(on_roster) if people else totals.rows.head(0)
-    rows = rows.with_columns(**dict.fromkeys(_CAPACITY, nw.lit(0.0)))
-    if keys.capacity_known:
-        added = [zeros | each for days in ranges for each in _capacity(call.settings, people, days)]
-        rows = nw.concat([rows, eager_from_arrow(rows, pa.Table.from_pylist(added, to_arrow(rows).schema))])
-    return replace(totals, rows=rows, sums=tuple(zeros))
+    on_roster = [user or _NO_USER for user in people] or [_NOBODY]
+    totals = totals.where(C("user_id").fill_null(_NO_USER).is_in(on_roster))
+    fields = [each for each in to_arrow(totals.rows).schema if each.name not in totals.sums]
+    numbers = [("date", pa.timestamp("us")), *((name, pa.float64()) for name in _CAPACITY)]
+    known = [each for days in ranges for each in _capacity(call.settings, people, days)] if keys.capacity_known else []
+    rows = eager_from_arrow(totals.rows, pa.Table.from_pylist(known, pa.schema([*fields, *numbers])))
+    return totals + keys.listed(rows, _CAPACITY)
 
 
 def _capacity(settings: FirmSettings, people: Mapping[str | None, bool], days: DateRange) -> Iterator[dict[str, Any]]:
@@ -268,6 +266,7 @@ def _capacity(settings: FirmSettings, people: Mapping[str | None, bool], days: D
         available = others.get(user, hours) if user else 0.0
         yield {
             **numbers,
+            "date": midnight(days.first),
             "user_id": user,
             "capacity_hours": available,
             "idle_capacity_hours": available if is_idle else 0.0,

@@ -6,7 +6,7 @@ separated from write-downs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.data.engine import join_by_id, sum_by
+from billframes.analysis.data.engine import collect, join_by_id, sum_by, to_dicts
 from billframes.analysis.data.expressions import RESIDUE, as_float, is_in_period, value_if
 from billframes.analysis.declare.columns import UNKNOWN, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
@@ -164,7 +164,10 @@ def _rows(
         rows = _with_sizes(rows, call, bounds)
         keys = keys.with_key(_SIZE)
     columns = ANALYSIS.measure_names
-    totals = keys.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
+    rows = _with_counts(rows)
+    if call.added is not None:
+        call.derive("realization", _by_invoice(to_dicts(collect(rows))))
+    totals = keys.combine([rows], (*_AMOUNTS, *_COUNTS))
     finished = keys.labelled(totals, [each for each in columns if each not in SHARES], named=True)
     return keys.with_shares(finished, "write_down_amount", columns)
 
@@ -203,14 +206,30 @@ def _with_counts(rows: Frame) -> Frame:
         nw.any_horizontal(*[~(C(name).abs() <= 0) for name in each], ignore_nulls=True)
         for each in (sums, ("left_out_hours", "left_out_billed_amount"))
     )
+    has_part = ~(C("write_down_amount").abs() <= 0)
     has_no_time = (C("_worked_amount").abs() <= RESIDUE) & (C("_billable_hours").abs() <= RESIDUE)
     counts = {
-        "write_up_amount": value_if(~(up <= _HALF_A_CENT), 0.0 - C("write_down_amount")) + up * 0.0,
+        "write_up_amount": value_if(has_part, value_if(~(up <= _HALF_A_CENT), 0.0 - C("write_down_amount")) + up * 0.0),
         "no_time_amount": value_if(has_no_time, "write_down_amount"),
         "written_down_invoices": as_float(is_used & (up < -_HALF_A_CENT)) + up * 0.0,
         "invoices": as_float(is_used | is_left_out | (C("_items") > 0)),
     }
     return rows.with_columns(**counts)
+
+
+def _by_invoice(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, nw.Expr]]:
+    """Return the sums that depend on single invoices as write-downs of these invoices, missing if it is unknown."""
+    found = {}
+    for name in ("write_up_amount", "no_time_amount"):
+        unknown = {row["invoice_id"] for row in rows if row[name] is None or row[name] != row[name]}
+        counted = {row["invoice_id"] for row in rows if row[name]} - unknown
+        value = C("write_down_amount") if name == "no_time_amount" else 0.0 - C("write_down_amount")
+        counts, is_unknown = (C("invoice_id").is_in([*each, ""]) for each in (counted, unknown))
+        found[name] = (
+            "write_down_amount",
+            nw.when(is_unknown).then(nw.lit(float("nan"))).otherwise(value_if(counts, value)),
+        )
+    return found
 
 
 def _with_sizes(rows: Frame, call: Call, bounds: Sequence[float]) -> Frame:
