@@ -22,7 +22,7 @@ from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.distinct_names import attach_names
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach_notes
@@ -86,7 +86,7 @@ def call_analysis(
 def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable[..., Any]) -> Any:
     if own := analysis.book.method:
         return own(book, **given)
-    takes = inspect.signature(analysis.function).parameters
+    takes = parameters(analysis.function)
     arguments = dict(given)
     first, last = book._days.span(arguments.pop("start", None), arguments.pop("end", None))
     by = given.get("by", takes["by"].default if "by" in takes else None)

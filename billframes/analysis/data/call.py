@@ -10,7 +10,6 @@ other analysis then gives its notes to the same call.
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,15 +19,16 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes._notes import Notes
+from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.data import Columns, Data
-from billframes.analysis.data.data_span import counted_days, read_bounded_period, read_period
+from billframes.analysis.data.data_span import counted_days, first_day, read_bounded_period, read_period
 from billframes.analysis.data.distinct_names import attach_names_of
 from billframes.analysis.data.engine import eager_from_arrow
 from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.data.people import resolved_settings, without_people
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attach, attach_notes
 from billframes.periods import DateLike, Period
@@ -122,7 +122,7 @@ class Reader(Mapping[str, Frame]):
             tuple(dict.fromkeys((*own, *self.also.get(build, ())))),
             frozenset(among) & frozenset(self.data.natives),
         )
-        usual = inspect.signature(build).parameters
+        usual = parameters(build)
         choices = {name: each for name, each in choices.items() if each != usual[name].default}
         if not self.data.has_whole_facts:
             return self._made(build, own, frames, choices | ({"only": tuple(only)} if only else {}))
@@ -130,10 +130,8 @@ class Reader(Mapping[str, Frame]):
         if not own:
             return rows
         # The rows are in the same order whenever they are made, so only the columns that were added are kept.
-        table: pa.Table = rows.to_native()
-        for name in own:
-            table = table.append_column(name, self._made(build, (name,), frames, choices).to_native()[name])
-        return cast("Frame", nw.from_native(table))
+        added = [cast("ArrowRows", self._made(build, (name,), frames, choices)) for name in own]
+        return cast("Frame", cast("ArrowRows", rows).beside(*added))
 
     @property
     def frames_key(self) -> Any:
@@ -263,11 +261,12 @@ class Call(Reader):
     def count(self, period: Period) -> Period:
         """Return a period, which the result remembers."""
         dated = self.passed("time_entries", "invoices")
-        self.days = self.data.once(
-            ("days", period, id(self.data.given_settings), *dated),
-            lambda: counted_days(period, self.data.given_settings, **dated),
-        )
+        self.days = counted_days(period, self.data.given_settings, self.first_day(*dated), **dated)
         return period
+
+    def first_day(self, *names: str) -> dt.date | None:
+        """Return the first day with a record in whole loads; None if that is unknown."""
+        return cast("dt.date | None", self.data.once(("first day", names), lambda: first_day(**self.passed(*names))))
 
     def bounded_period(self, start: DateLike, end: DateLike | None) -> tuple[dt.date, dt.date]:
         """Return both ends of a period; refuse an open end."""
@@ -355,6 +354,6 @@ def rows_of(analysis: Analysis, call: Call, options: Mapping[str, Any]) -> Frame
 @cache
 def _defaults(analysis: Analysis) -> Mapping[str, Any]:
     """Return the default values of the options of an analysis."""
-    own = inspect.signature(cast("Callable[..., Any]", analysis.rows_of)).parameters
-    public = inspect.signature(analysis.function).parameters.values()
+    own = parameters(cast("Callable[..., Any]", analysis.rows_of))
+    public = parameters(analysis.function).values()
     return {each.name: each.default for each in public if each.name in own and each.default is not each.empty}

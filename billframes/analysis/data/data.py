@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
 from billframes._forks import PerProcess
 from billframes._notes import Note, Notes
-from billframes.analysis.data.engine import collect, lazy
+from billframes.analysis.data.arrow import ArrowRows
+from billframes.analysis.data.engine import lazy
 from billframes.analysis.data.findings import Findings
 from billframes.analysis.data.native import require, select_columns, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
@@ -79,7 +79,7 @@ class Table:
             self._convert(missing, [*columns], codes, known)
         there = [name for name in names if known[name] in self.columns]
         table = pa.table({name: self.columns[known[name]] for name in there})
-        return cast("Frame", nw.from_native(table)), [self.sources[known[name]] for name in there]
+        return cast("Frame", ArrowRows.of(table)), [self.sources[known[name]] for name in there]
 
     def _convert(
         self, names: Collection[str], needed: Collection[str], coded: Collection[str], known: Mapping[str, str]
@@ -186,7 +186,7 @@ class Data:
             for name, native in self.natives.items()
             for note in self.once(("load", name), partial(compare_with_load, name, native))
         ]
-        return [*of_frames, *compare_loads(self.natives)]
+        return [*of_frames, *self.once(("loads", *self.natives), lambda: [*compare_loads(self.natives)])]
 
     @property
     def first(self) -> Any:
@@ -240,11 +240,8 @@ class Data:
         with self._kept.lock.own:
             if key not in self._kept.facts:
                 rows, used = make()
-                table = collect(rows).to_native()
-                self._kept.facts[key] = (
-                    cast("Frame", nw.from_native(_coded(table) if self._kept.lasts else table)),
-                    used,
-                )
+                kept = cast("Frame", ArrowRows.of(_coded(rows.to_native()))) if self._kept.lasts else rows
+                self._kept.facts[key] = kept, used
             return self._kept.facts[key]
 
     @property

@@ -159,11 +159,13 @@ class CountedDays:
     first_day: dt.date | None = None
 
 
-def counted_days(period: Period, settings: FirmSettings | None, **natives: Any) -> dict[str, str]:
+def counted_days(
+    period: Period, settings: FirmSettings | None, first: dt.date | None, **natives: Any
+) -> dict[str, str]:
     """Return the days that a result of a period counts, as JSON values for `attach`."""
     today = _LoadCalendar(natives.values(), settings).today
     until = min((day for day in (period.end, today) if day is not None), default=None)
-    days = {"start": period.start, "end": period.end, "until": until, "first_day": first_day(**natives)}
+    days = {"start": period.start, "end": period.end, "until": until, "first_day": first}
     return {name: day.isoformat() for name, day in days.items() if day is not None}
 
 

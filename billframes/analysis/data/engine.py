@@ -20,6 +20,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.declare.columns import Frame
 
 C = nw.col
@@ -79,10 +80,16 @@ def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"
     If `frame` is in memory, `other` is collected, so that the result is in memory, too.
     """
     other = collect(other) if isinstance(frame, nw.DataFrame) else other
-    left, right = frame.to_native(), other.to_native()
-    if isinstance(left, pa.Table) and isinstance(right, pa.Table):
-        return cast("Frame", nw.from_native(_look_up(left, right, on, how)))
+    if isinstance(frame, nw.DataFrame) and frame.implementation.is_pyarrow():
+        return cast("Frame", _arrow_rows(frame).look_up(_arrow_rows(other), on, how))
     return frame.join(lazy(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
+
+
+def stack(parts: Sequence[Frame]) -> Frame:
+    """Return the rows of frames with the same columns, one after the other."""
+    if all(isinstance(each, ArrowRows) for each in parts):
+        return cast("Frame", ArrowRows.stack(cast("Sequence[ArrowRows]", parts)))
+    return nw.concat(parts)
 
 
 def full_join_by_id(frame: Frame, other: Frame, on: str) -> Frame:
@@ -136,8 +143,9 @@ def ids_frame(frame: Frame, column: str, ids: Iterable[str]) -> Frame:
 
 def eager_from_arrow(frame: Frame, table: pa.Table) -> Frame:
     """Convert an Arrow table to the kind of frame that `collect(frame)` returns: Polars for Polars, else Arrow."""
-    native = _polars(None, table) if frame.implementation.is_polars() else table
-    return cast("Frame", nw.from_native(native))
+    return cast(
+        "Frame", nw.from_native(_polars(None, table)) if frame.implementation.is_polars() else ArrowRows.of(table)
+    )
 
 
 def _make_nullable(frame: Frame) -> Frame:
@@ -152,15 +160,8 @@ def _is_eager_polars(frame: Frame) -> bool:
     return isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
 
 
-def _look_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
-    ids = right[on].combine_chunks()
-    ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
-    at = pc.index_in(left[on], value_set=ids, skip_nulls=True)
-    if how == "inner":
-        left, at = left.filter(at.is_valid()), at.drop_null()
-    for name in right.column_names:
-        left = left if name == on else left.append_column(name, right[name].combine_chunks().take(at))
-    return left
+def _arrow_rows(frame: Frame) -> ArrowRows:
+    return frame if isinstance(frame, ArrowRows) else ArrowRows.of(frame.to_native())
 
 
 def _anti_join(frame: Frame, other: Frame, on: str) -> Frame:

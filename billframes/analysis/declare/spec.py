@@ -11,6 +11,7 @@ Charts and tables are declared as data, so that an analysis imports neither matp
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,6 +39,7 @@ __all__ = [
     "RecordsSpec",
     "TabSpec",
     "TableSpec",
+    "parameters",
 ]
 
 PACKAGE = "billframes.analysis.sheets"
@@ -363,9 +365,16 @@ class Analysis(Explanation):
     @property
     def takes(self) -> frozenset[str]:
         """The names of the function's arguments."""
-        return frozenset(inspect.signature(self.function).parameters)
+        return frozenset(parameters(self.function))
 
 
+@functools.cache
+def parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function by name."""
+    return inspect.signature(function).parameters
+
+
+@functools.cache
 def module_of(name: str) -> str:
     """Return the module of an analysis."""
     return f"{PACKAGE}.{name}"

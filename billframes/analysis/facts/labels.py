@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes.analysis.data.call import Reader
-from billframes.analysis.data.engine import from_arrow
+from billframes.analysis.data.engine import from_arrow, stack
 from billframes.analysis.declare.columns import ITEMS, Frame
 
 C = nw.col
@@ -27,7 +27,7 @@ def labels(of: Reader, *, own: Iterable[str] = (), kind: str) -> Frame:
         empty = pa.table({id_: pa.array([], pa.string()), name: pa.array([], pa.string())})
         return from_arrow(next(iter(of.values())), empty)
     # Of the records, only a few different names remain.
-    return nw.concat(parts).group_by(id_).agg(C(name).max())
+    return stack(parts).group_by(id_).agg(C(name).max())
 
 
 def _named(of: Reader, frame: str, id_: str, name: str) -> Frame:

@@ -55,7 +55,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
-from billframes.analysis.data.engine import join_by_id, sum_by
+from billframes.analysis.data.engine import join_by_id, stack, sum_by
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, null_column, value_if
 from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame, source_of
 from billframes.analysis.facts.invoices import invoices, value_of_entry
@@ -102,7 +102,7 @@ def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: 
     *items, rest = [_in_columns(each, types) for each in parts]
     fees = [rest.filter((C("kind") == "fees") & C("is_final"))] if "fees" in only or not items else []
     balances = [_balances(items, billed, types)] if "balance" in only else []
-    rows = nw.concat([*items, *fees, *balances]).with_columns(*(C(name).fill_null(False) for name in _FLAGS))
+    rows = stack([*items, *fees, *balances]).with_columns(*(C(name).fill_null(False) for name in _FLAGS))
     return with_matter_type(rows, of)
 
 
@@ -178,7 +178,7 @@ def _balances(items: Sequence[Frame], billed: Frame, types: Mapping[str, Any]) -
     """Return the parts of balances that no item has; those of an invoice without items are on its own matter."""
     rows = billed.with_columns(kind=nw.lit("balance"), fees=nw.lit(0.0), settled_fees=nw.lit(0.0))
     if items:
-        given = nw.concat([each.select("invoice_id", given=C("open")) for each in items])
+        given = stack([each.select("invoice_id", given=C("open")) for each in items])
         given = sum_by(given.filter(~C("invoice_id").is_null()), ["invoice_id"], ["given"])
         rows = join_by_id(rows, given, "invoice_id")
     else:
@@ -193,14 +193,8 @@ def _balances(items: Sequence[Frame], billed: Frame, types: Mapping[str, Any]) -
 
 def _in_columns(rows: Frame, types: Mapping[str, Any]) -> Frame:
     """Select the columns of the fact in order; what the rows lack is missing."""
-    there = rows.collect_schema()
     columns = columns_or_null(rows, types, types)
-    return rows.select(
-        *(
-            each.cast(types[name]) if there.get(name, types[name]) != types[name] else each
-            for name, each in zip(types, columns, strict=True)
-        )
-    )
+    return rows.select(*(each.cast(types[name]) for name, each in zip(types, columns, strict=True)))
 
 
 def _types_of(parts: Sequence[Frame], own: Iterable[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from billframes.analysis.data.data_span import first_date, first_day, read_perio
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
-from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import TIMES, By, columns_of, names_in
 from billframes.analysis.results.figure_names import find_figures
 from billframes.analysis.results.figure_rows import FigureRows, text_of
@@ -185,7 +185,7 @@ def source_of(
 
 def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any], run: Callable[..., Any] = run) -> Any:
     """Return the result of an analysis of those frames that it takes; refuse to leave out one that it needs."""
-    takes = inspect.signature(analysis.function).parameters
+    takes = parameters(analysis.function)
     needed = [name for name in FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
     if lacking := [name for name in needed if name not in data]:
         raise ParameterError(f"{analysis.name} needs {' and '.join(f'{name}=' for name in lacking)}.")

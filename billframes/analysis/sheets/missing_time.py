@@ -11,7 +11,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.data.data_span import first_day
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.declare.columns import Frame
@@ -103,7 +102,7 @@ def _rows(call: Call, start: DateLike, end: DateLike | None, threshold: float | 
     people = call.ask("utilization", by="user", start=start, end=end, roster=roster)
     # After the load, nobody has entered time yet; before the first day of the data, nothing is known.
     last = min(last, load_day(call.natives["time_entries"], call.settings.time_zone) or last)
-    first = max(first, first_day(**call.passed("time_entries")) or first)
+    first = max(first, call.first_day("time_entries") or first)
     hours = _hours_entered(call, Period(first, last))
     days = sorted(working_days(call.settings, first, last))
     rows = _missing_days(to_dicts(people.select("user_id", "user_name")), hours, days, threshold, call.settings)

@@ -17,7 +17,6 @@ from billframes._names import join_names
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call, run
 from billframes.analysis.data.data import Data
-from billframes.analysis.data.data_span import first_day
 from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
 from billframes.analysis.data.expressions import in_period, midnight, null_column
 from billframes.analysis.declare.columns import ENUMS, Frame
@@ -179,7 +178,7 @@ def _rows(
         note_other_people_and_days(call, totals, period, active_only=active_only)
     people = _roster(call, totals, active_only=active_only)
     # Before the first day of the data, nobody's hours are known.
-    first = max(first, first_day(**call.passed("time_entries")) or first)
+    first = max(first, call.first_day("time_entries") or first)
     totals = _with_capacity(call, keys, totals, people, split_dates(first, last, keys.times, call.settings.fiscal_year))
     known = {"target_hours": nw.when(C("_has_target") > 0).then(C("target_hours"))}
     unknown = dict.fromkeys(("capacity_hours", "idle_capacity_hours", "target_hours"), null_column(nw.Float64))
