@@ -38,7 +38,6 @@ LONGEST = (
     "tests/docs/test_site.py",
     "tests/report/",
     "tests/typing/",
-    "tests/benchmarks/",
     "tests/bulk/",
     "tests/sandbox/test_s",
     "tests/simulation/",

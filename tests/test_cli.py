@@ -290,9 +290,8 @@ def test_a_full_disk_is_not_a_closed_pipe():
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="closes descriptors as a shell does")
-@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "0<&- 1>&- 2>&-"])
-def test_a_report_is_written_also_if_standard_streams_are_closed(tmp_path, closed):
+def test_a_report_is_written_also_if_standard_streams_are_closed(tmp_path):
     out = tmp_path / "report.html"
-    command = f'exec "$0" -m billframes report 2026-09 --demo --out "$1" {closed}'
+    command = 'exec "$0" -m billframes report 2026-09 --demo --out "$1" 0<&- 1>&- 2>&-'
     assert subprocess.run(["/bin/sh", "-c", command, sys.executable, str(out)], check=False).returncode == 0
     assert "<html" in out.read_text(encoding="utf-8")

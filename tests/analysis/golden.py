@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 import json
 import re
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +42,29 @@ Result = dict[str, Any]
 """A call's notes, and its columns: each the dtypes of pandas and Polars, then the values."""
 
 
-def cases(
+Case = tuple[str, str, Callable[[], Any]]
+"""The analysis, a title and a function of a call."""
+
+
+def cases_of_firms(
     client: bf.Client,
     settings: bf.FirmSettings,
     engine: str,
     keys: Mapping[str, Sequence[str]],
     names: Sequence[str] = (),
-) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-    """Yield the analysis, a title and a function for each call on an engine, of all analyses or of some."""
-    if engine in PARTS:
-        for firm, make, of_firm in firms(client, settings):
-            for name, (call, takes_by) in calls(make(engine), of_firm).items() if keys.get(firm) else ():
-                for by in keys[firm] if takes_by and name in (names or (name,)) else []:
-                    title = f"{firm} by {by.replace(' ', ' and ')}" if by else firm
-                    yield name, title, functools.partial(call, by=by.split() or None)
-                if not takes_by:
-                    yield name, firm, call
+) -> Iterator[Case]:
+    """Yield the calls on an engine by some keys of the firms, of all analyses or of some."""
+    for firm, make, of_firm in firms(client, settings):
+        for name, (call, takes_by) in calls(make(engine), of_firm).items() if keys.get(firm) else ():
+            for by in keys[firm] if takes_by and name in (names or (name,)) else []:
+                title = f"{firm} by {by.replace(' ', ' and ')}" if by else firm
+                yield name, title, functools.partial(call, by=by.split() or None)
+            if not takes_by:
+                yield name, firm, call
+
+
+def cases_of_edges(engine: str) -> Iterator[Case]:
+    """Yield the calls of the firm of all edge cases."""
     frames = edge_case_frames(conftest.Firm(ENGINES[engine]))
     for title, call in CALLS.items():
         if engine in PARTS or title in ENGINE_CALLS:
@@ -68,16 +76,10 @@ def analysis_of(call: Any, title: str) -> str:
     return call.args[0].__name__ if isinstance(call, functools.partial) else title.partition(" ")[0].replace("-", "_")
 
 
-def results(
-    client: bf.Client,
-    settings: bf.FirmSettings,
-    engine: str,
-    keys: Mapping[str, Sequence[str]],
-    names: Sequence[str] = (),
-) -> dict[str, dict[str, Result]]:
-    """Make all calls on an engine, or those of some analyses; return their results by analysis and title."""
+def results(cases: Iterable[Case], names: Sequence[str] = ()) -> dict[str, dict[str, Result]]:
+    """Make all calls, or those of some analyses; return their results by analysis and title."""
     found: dict[str, dict[str, Result]] = {}
-    for name, title, call in cases(client, settings, engine, keys, names):
+    for name, title, call in cases:
         if name in (names or (name,)):
             found.setdefault(name, {})[title] = result_of(call)
     return found
@@ -213,13 +215,17 @@ def main(*arguments: str) -> int:
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         settings = bf.FirmSettings.load(sandbox.firm_settings)
         every = dict.fromkeys(PARTS["pandas"], KEYS)
-        calling = functools.partial(results, client, settings, keys=every, names=names)
+
+        def calling(engine: str) -> dict[str, dict[str, Result]]:
+            of_firms = cases_of_firms(client, settings, engine, every, names) if engine in PARTS else ()
+            return results(itertools.chain(of_firms, cases_of_edges(engine)), names)
+
         if is_written:
-            write(calling(engine="pandas"), calling(engine="polars"))
+            write(calling("pandas"), calling("polars"))
             return 0
         changes = 0
         for engine in engines:
-            found = calling(engine=engine)
+            found = calling(engine)
             lines = list(differences(engine, found))
             print(*lines, f"{engine}: {sum(map(len, found.values()))} calls, {len(lines)} changes", sep="\n")
             changes += len(lines)

@@ -10,11 +10,19 @@ from billframes.loading.load_info import attach_load_info
 from tests.analysis import golden, golden_firms
 
 
+@pytest.mark.parametrize("engine", ["pandas", pytest.param("polars", marks=pytest.mark.slow)])
+def test_figures_of_edge_cases_are_as_before(engine):
+    compare(engine, golden.results(golden.cases_of_edges(engine)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", golden.PARTS)
-def test_figures_dtypes_and_notes_are_as_before(sandbox, client, engine):
+def test_figures_dtypes_and_notes_by_each_key_are_as_before(sandbox, client, engine):
     settings = FirmSettings.load(sandbox.firm_settings)
-    found = golden.results(client, settings, engine, golden.PARTS[engine])
+    compare(engine, golden.results(golden.cases_of_firms(client, settings, engine, golden.PARTS[engine])))
+
+
+def compare(engine, found):
     changes = list(golden.differences(engine, found))
     more = "If they are intended: python -m tests.analysis.golden --write"
     assert not changes, "\n".join([f"{len(changes)} changes. {more}", *changes[:40]])

@@ -1,3 +1,3 @@
-"""Keep pytest from importing the benchmarks: they are not tests, and some need packages that tests don't."""
+"""Keep pytest from importing the benchmarks: they are not tests, and some need packages that tests do not."""
 
-collect_ignore_glob = ["_*.py", "analyses.py", "bounds.py", "loads.py"]
+collect_ignore_glob = ["*.py"]

@@ -189,32 +189,28 @@ def doctor(_, *words):
     assert main(["doctor", *words]) == 0
 
 
-# The commands, whether they show utilization, and which options they lack.
-COMMANDS = {
-    report_as_workbook: (True, ""),
-    report_of_a_kernel: (True, ""),
-    assistant: (True, ""),
-    dashboard: (True, ""),
-    guidelines: (False, ""),
-    review: (False, "--mirror"),
-    tie_out: (False, ""),
-    doctor: (False, "--mirror --settings"),
-}
+SHOW_UTILIZATION = (report_as_workbook, report_of_a_kernel, assistant, dashboard)
+COMMANDS = (*SHOW_UTILIZATION, guidelines, review, tie_out, doctor)
 
 
-@pytest.mark.parametrize("others", [False, True], ids=["profile's", "--settings"])
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.__name__)
+# Each command with the settings of a profile, one of them from each source, and one with other settings.
+USES = [
+    *((command, False, "profile") for command in COMMANDS),
+    *((guidelines, others, source) for others in (False, True) for source in ("environment", "mirror")),
+    (report_as_workbook, True, "mirror"),
+    *((command, True, "environment") for command in (report_of_a_kernel, review, tie_out, assistant, dashboard)),
+]
+
+
+@pytest.mark.parametrize(("command", "others", "words"), USES, indirect=["words"])
 def test_a_command_uses_and_names_the_profiles_settings_unless_others_are_given(
     command, others, words, place, monkeypatch, capsys
 ):
-    shows_utilization, lacks = COMMANDS[command]
     words += ["--settings", str(place.others)] if others else []
-    if any(word in lacks for word in words if word.startswith("--")):
-        pytest.skip(f"the command has no {lacks}")
     given = {report_of_a_kernel: monkeypatch, dashboard: monkeypatch}.get(command, place)
     shown = command(given, *words) or capsys.readouterr().out
     assert " ".join(shown.split()).count(OTHERS if others else SAID)
-    if shows_utilization:
+    if command in SHOW_UTILIZATION:
         assert ("63.0%" if others else "73.0%") in shown or f"0.{630 if others else 730}" in shown
 
 

@@ -122,8 +122,13 @@ def damage(path, how):
         one.write_bytes(content[: middle - 500] + bytes(1000) + content[middle + 500 :])
 
 
-@pytest.mark.parametrize("how", ["lost", "cut", "emptied"])
-@pytest.mark.parametrize("name", ["time_entries", "users", "clients", "invoices", "client_balances", "custom_fields"])
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *(("time_entries", "lost"), ("users", "cut"), ("clients", "emptied")),
+        *(("invoices", "lost"), ("client_balances", "cut"), ("custom_fields", "emptied")),
+    ],
+)
 def test_a_lost_or_cut_file_is_named_by_a_refresh_and_a_full_one_mends_it(m, writer, name, how):
     path = m._storage.local / name
     damage(path, how)

@@ -353,8 +353,7 @@ def test_kernels_of_closed_and_reloaded_pages_end_and_one_kernel_is_ready(dashbo
     address, server = dashboard
     page = browser.new_page()
     page.goto(address, wait_until="domcontentloaded", timeout=90_000)
-    for _ in range(2):
-        page.reload(wait_until="domcontentloaded", timeout=90_000)
+    page.reload(wait_until="domcontentloaded", timeout=90_000)
     page.close()
     # The kernel of the open page, and the ready one.
     wait_for_kernels(server, 2)
