@@ -107,8 +107,7 @@ def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: S
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
         own_keys = key_columns(tables[name].column_names)
-        _refuse_repeated(rows, name, identifying_keys(own_keys))
-        refuse_total(tables[name].to_pandas(ignore_metadata=True), own_keys, name)
+        refuse_wrong_rows(tables[name], name, own_keys)
         for row in rows:
             group = groups.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
             # If a name has changed, the later one is used.
@@ -120,15 +119,16 @@ def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: S
     return list(groups.values())
 
 
-def _refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[str]) -> None:
-    """Refuse a result with two rows of the same keys."""
-    seen = set()
-    for row in rows:
+def refuse_wrong_rows(table: pa.Table, name: str, keys: Sequence[str]) -> None:
+    """Refuse a result with two rows of the same keys, or with a row that is the total of the others."""
+    ids, seen = identifying_keys(keys), set()
+    for row in table.to_pylist():
         key = tuple(row[each] for each in ids)
         if key in seen:
             row_name = ", ".join(f"{each}={value!r}" for each, value in zip(ids, key, strict=True)) or "one row of all"
             raise ParameterError(f"{name} has {row_name} twice; pass the result of one analysis, not several together.")
         seen.add(key)
+    refuse_total(table.to_pandas(ignore_metadata=True), [*keys], name)
 
 
 def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> Frame:
@@ -180,13 +180,11 @@ class FiguresByPeriod:
         self._measure, self._pair, self._time, self._instead = measure, pair, time, instead
         # Balances of several days can't be added up.
         self._summable = measure.adds_up and bool(analyses_of_period(measure.name))
-        self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._labels: dict[tuple[Any, ...], dict[str, Any]] = {} if keys else {(): {}}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
         ids = identifying_keys(keys)
         for label in sorted(tables):
             rows = tables[label].to_pylist()
-            _refuse_repeated(rows, f"results[{label!r}]", ids)
-            refuse_total(tables[label].to_pandas(ignore_metadata=True), [*keys], f"results[{label!r}]")
             self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
             self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
+import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import Notes
@@ -23,13 +25,13 @@ from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.data.engine import to_arrow
 from billframes.analysis.data.expressions import as_midnight
-from billframes.analysis.data.native import require, wrap_frames
+from billframes.analysis.data.native import require, without_attrs, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
-from billframes.analysis.declare.columns import column_names
+from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
 from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.keys.by import TIMES, By
+from billframes.analysis.keys.by import TIMES, By, names_in
 from billframes.analysis.results.compared_periods import (
     Comparison,
     aligned_parts,
@@ -47,6 +49,7 @@ from billframes.analysis.results.compared_results import (
     earlier_period,
     key_types,
     periods_as_columns,
+    refuse_wrong_rows,
     result_frame,
 )
 from billframes.analysis.results.result_rows import MEASURE, key_columns
@@ -57,6 +60,7 @@ from billframes.periods import (
     parse_period,
 )
 
+_ALL = "all periods"
 # The columns of the last period that are shown if periods are columns.
 _LAST_PERIOD_COLUMNS = ("since_previous", "since_year_ago", "twelve_months")
 
@@ -167,7 +171,7 @@ def compare_results(
 
     The caller knows which are compared with which, and which are `shown`; `notes` are those of the comparison.
     """
-    time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
+    found = _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = wrap_frames(named, ids_only=True)
     refuse_unlike_ids(frames)
@@ -178,21 +182,41 @@ def compare_results(
         require(frame, name, pair)
         _check_keys(name, key_columns(column_names(frame)), keys)
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
-    figures = FiguresByPeriod(found, pair, time, tables, keys, comparison.instead())
-    unit = FIGURES[found.unit]
+    for name, table in zip(named, tables.values(), strict=True):
+        refuse_wrong_rows(table, name, keys)
+    rows, types = _rows(tables, found, comparison, shown, as_columns=as_columns)
+    notes = Notes(subject="compare") if notes is None else notes
+    like = next(iter(results.values()))
+    return _titled(finished(result_frame(first, rows, types), like, notes, named), found)
+
+
+def _rows(
+    tables: Mapping[str, pa.Table],
+    found: Measure,
+    comparison: Comparison,
+    shown: Sequence[str],
+    *,
+    as_columns: bool,
+) -> tuple[list[dict[str, Any]], dict[str, pa.DataType]]:
+    """Return the rows of results in Arrow tables, and the types of their columns in order."""
+    time, unit = comparison.time, FIGURES[found.unit]
+    names = next(iter(tables.values())).column_names
+    keys = key_columns(names)
+    figures = FiguresByPeriod(found, _ratio_columns(found, names), time, tables, keys, comparison.instead())
     ends = {int(each) if time == "year" else each: as_midnight(comparison.until(each)) for each in shown}
     rows = [row | {"until": ends[row[time]]} for row in figures.rows(shown)]
-    columns: dict[str, Any] = key_types(tables, keys)
+    types: dict[str, Any] = key_types(tables, keys)
     if as_columns:
-        columns["until"] = pa.timestamp("us")
+        types["until"] = pa.timestamp("us")
         rows = periods_as_columns(rows, shown, time, unit)
         numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _LAST_PERIOD_COLUMNS)]
     else:
-        columns |= {time: pa.int64() if time == "year" else pa.string(), "until": pa.timestamp("us")}
+        types |= {time: pa.int64() if time == "year" else pa.string(), "until": pa.timestamp("us")}
         numbers = [f"{name}_{unit}" for name in COLUMNS]
-    columns |= dict.fromkeys(numbers, pa.float64())
-    notes = Notes(subject="compare") if notes is None else notes
-    result = finished(result_frame(first, rows, columns), next(iter(results.values())), notes, named)
+    return rows, types | dict.fromkeys(numbers, pa.float64())
+
+
+def _titled(result: Any, found: Measure) -> Any:
     if isinstance(result, pd.DataFrame):
         # The columns have the same names for every measure, so tables and charts take their title from here.
         result.attrs[MEASURE] = found.title
@@ -275,7 +299,10 @@ def compare_of_book(
     """
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))
     read_whole_number(periods, "periods", "periods")
-    analysis = analyses()[analysis_of(measure)]
+    analysis, found = analyses()[analysis_of(measure)], _measure_of(measure, of_each_day=False)
+    names = names_in(by)
+    if times := set(TIMES).intersection(names):
+        raise ParameterError(f"compare has a row for each {every}, and can't be by {min(times)}.")
     last = pd.Timestamp(book._days.as_of(None, analysis.takes, "compare")).date()
     fiscal = (book.settings and book.settings.fiscal_year) or fiscal_year_of(every)
     label = label_of(last, every, fiscal)
@@ -287,13 +314,26 @@ def compare_of_book(
     }
     parts = aligned_parts(days[label], every) if align else {}
     named = {(label, back): f"{label} {back}" for back in parts}
-    spans = {each: Period(of.start, of.until) for each, of in days.items()}
-    spans |= {named[label, back]: span for back, span in parts.items()}
-    known = {each: span for each, span in spans.items() if is_known(book.first_day, span.end)}
-    results = {each: getattr(book, analysis.name)(by, start=span.start, end=span.end) for each, span in known.items()}
+    known = [each for each, of in days.items() if is_known(book.first_day, of.until)]
+    spans = {named[label, back]: span for back, span in parts.items()}
+    spans |= {_ALL: Period(days[min(known)].start, last)}
+    results = {
+        each: getattr(book, analysis.name)(
+            by=[*names_in(by), every] if each == _ALL else by, start=of.start, end=of.end
+        )
+        for each, of in spans.items()
+        if is_known(book.first_day, of.end)
+    }
+    tables = {each: pa.Table.from_pandas(without_attrs(of), preserve_index=False) for each, of in results.items()}
+    every_period = tables.pop(_ALL)
+    of_period = every_period[every].cast(pa.string())
+    rest = every_period.drop_columns(every)
+    tables |= {each: rest.filter(pc.equal(of_period, each)) for each in known}
     comparison = Comparison(every, days, align=align, parts=named)
-    shown = sorted(wanted[:periods])
-    return cast("pd.DataFrame", compare_results(results, measure, comparison, shown, as_columns=as_columns))
+    rows, types = _rows(tables, found, comparison, sorted(wanted[:periods]), as_columns=as_columns)
+    like = cast("Frame", nw.from_native(every_period))
+    result = finished(result_frame(like, rows, types), results[_ALL], Notes(subject="compare"), results)
+    return cast("pd.DataFrame", _titled(result, found))
 
 
 def _measures() -> Iterator[Measure]:
