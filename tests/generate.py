@@ -1,6 +1,6 @@
 """Write what is made from declarations and results: `python -m tests.generate`.
 
-It writes docstrings, stubs and the generated pages of the docs. With `--everything`, it also runs the notebooks, writes
+It writes stubs and the generated pages of the docs. With `--everything`, it also runs the notebooks, writes
 the golden results, and takes the README's picture with Chromium: read what changed there before you commit it.
 """
 
@@ -17,9 +17,7 @@ import nbformat
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
-# Docstrings are first, because the stubs and the pages repeat them.
 TEXTS = (
-    ("-m", "tests.typing.make_docstrings"),
     ("-m", "tests.typing.make_analysis_stubs"),
     ("-m", "tests.typing.make_stub"),
     ("docs/make_options.py",),

@@ -8,7 +8,6 @@ checkers read them in `_analyses.pyi`.
 from __future__ import annotations
 
 import inspect
-import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
@@ -21,6 +20,7 @@ from billframes._suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.distinct_names import attach_names
+from billframes.analysis.declare.docstrings import documented_arguments
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import SHORT_NAMES, names_in
@@ -44,7 +44,6 @@ FRAME_NAMES = (
 
 _PERIOD = ("start", "end")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
-_ENTRY = re.compile(r"^(?P<names>\w[\w, ]*?)(?: : (?P<kind>.*))?\n(?P<text>(?:    .*\n|\n)+)", re.MULTILINE)
 
 
 def analysis_methods() -> dict[str, Callable[..., pd.DataFrame]]:
@@ -170,7 +169,7 @@ def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
         return inspect.getdoc(analysis.book.method) or ""
     summary = (inspect.getdoc(analysis.function) or "").partition("\n")[0]
     note = f"See `billframes.{analysis.name}` for what counts, errors and warnings. {analysis.book.note}"
-    documented = dict(_documented_parameters(analysis))
+    documented = documented_arguments(inspect.getdoc(analysis.function) or "")
     names = [name for name in signature.parameters if name != "self"]
     # Neighbours with the same text share an entry, such as start and end.
     described = groupby(names, key=lambda name: _description(name, analysis, documented.get(name, ("", ""))))
@@ -201,12 +200,3 @@ def _description(name: str, analysis: Analysis, documented: tuple[str, str]) -> 
         kind = "FirmSettings, optional" if name == "settings" else "DataFrame, optional"
         text = "Instead of the book's."
     return f"{f' : {kind}' if kind else ''}\n{textwrap.indent(textwrap.fill(text, 108), '    ')}"
-
-
-def _documented_parameters(analysis: Analysis) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each parameter in the docstring of the analysis, with its type and its text."""
-    section = (inspect.getdoc(analysis.function) or "").partition("Parameters\n----------\n")[2]
-    section = re.split(r"\n\w+\n---+\n", section)[0] + "\n"
-    for found in _ENTRY.finditer(section):
-        for name in found["names"].split(", "):
-            yield name, (found["kind"] or "", " ".join(found["text"].split()))

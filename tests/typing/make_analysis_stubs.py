@@ -17,7 +17,6 @@ from pathlib import Path
 
 import billframes
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.declare.spec import module_of
 from billframes.analysis.results.figure_names import figure_names, name_to_write
 from billframes.book.methods import analysis_methods
 
@@ -56,7 +55,9 @@ def _root(text: str) -> str:
     """Replace the lines of the analyses by one line per analysis."""
     functions = {name: (name,) for name in analyses()} | _MORE
     found = analyses()
-    places = {name: module_of(name) if name in found else f"billframes.analysis.{name}" for name in functions}
+    places = {
+        name: found[name].function.__module__ if name in found else f"billframes.analysis.{name}" for name in functions
+    }
     lines = "".join(
         f"from .{places[module].partition('.')[2]} import {', '.join(f'{name} as {name}' for name in names)}\n"
         for module, names in sorted(functions.items(), key=lambda each: places[each[0]])

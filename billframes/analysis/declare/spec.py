@@ -12,7 +12,6 @@ Charts and tables are declared as data, so that an analysis imports neither matp
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes.analysis.declare.columns import DATES, IDS, ITEM_ID
+from billframes.analysis.declare.docstrings import whole_docstring
 from billframes.analysis.declare.explanation import Explanation
 from billframes.analysis.declare.metrics import Measure, bucket_measure
 from billframes.analysis.declare.tabs import FilterKind, TabSpec
@@ -263,6 +263,8 @@ class Analysis(Explanation):
 
     Parameters
     ----------
+    function : callable
+        The function with this name. Its docstring gets what several analyses say alike (see `docstrings`).
     columns : tuple of Measure
         The measures of the result in order, without the keys. The measures that several analyses have are declared in
         `metrics`. An analysis in which such a column counts something else declares its own title (`retitled`).
@@ -278,16 +280,16 @@ class Analysis(Explanation):
     as_loaded : bool
         Whether its figures are only known for the day of the load, because balances are as loaded.
     arguments : mapping of str to str
-        What an argument means here, after the text that all analyses share (`options`). `start` stands for the period.
+        What an argument means here, after the text that all share (`docstrings`). `start` stands for the period.
     own : tuple of str
-        The arguments that have a shared name and another meaning here, "returns" and "raises": what the docstring says
-        about them is written by hand.
+        The arguments that have a shared name and another meaning here, which the function's docstring says itself.
     rows : str
         The order of the rows, for the docstring, and the keys before the columns if they are not in `keys`.
     keys : tuple of str
         The columns before the others, of an analysis that is a list.
     """
 
+    function: Callable[..., Any]
     columns: tuple[Measure, ...]
     rows_of: Callable[..., Any] | None = None
     table: TableSpec | None = None
@@ -311,6 +313,8 @@ class Analysis(Explanation):
         if self.table is not None and not self.table.columns:
             shown = tuple(each.name for each in self.columns if each.name not in self.table.without)
             object.__setattr__(self, "table", replace(self.table, columns=shown))
+        if self.function.__doc__:
+            self.function.__doc__ = whole_docstring(self.function, self.own, self.arguments, self._returns)
         kinds = get_args(ChartKind)
         if self.chart is not None and self.chart.kind not in kinds:
             raise ParameterError(
@@ -319,10 +323,9 @@ class Analysis(Explanation):
             )
 
     @property
-    def function(self) -> Callable[..., Any]:
-        """The function with this name."""
-        function: Callable[..., Any] = getattr(importlib.import_module(module_of(self.name)), self.name)
-        return function
+    def _returns(self) -> str:
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys((*self.keys, *self.measure_names)))
+        return f'Of the kind of the input, {self.rows} {names}. `bf.explain("{self.name}")` says what each is.'
 
     @property
     def shown_parts(self) -> dict[str, tuple[str, ...]]:
@@ -372,12 +375,6 @@ class Analysis(Explanation):
 def parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of a function by name."""
     return inspect.signature(function).parameters
-
-
-@functools.cache
-def module_of(name: str) -> str:
-    """Return the module of an analysis."""
-    return f"{PACKAGE}.{name}"
 
 
 def _of_ratio(measure: Measure, titles: Mapping[str, str]) -> str:

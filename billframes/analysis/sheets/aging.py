@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import join_names
 from billframes.analysis.data.arguments import bucket_limits, check_choice, read_date
-from billframes.analysis.data.call import FIRM_FRAMES, Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id
 from billframes.analysis.data.expressions import count_if, day_number, midnight, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame
 from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
@@ -41,6 +41,7 @@ C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 
 
+@sheet
 def aging(
     invoices: IntoFrameT,
     *,
@@ -75,31 +76,8 @@ def aging(
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, and the columns that `by` needs.
     time_entries, expenses, fixed_fees : frame, optional
         All items of the invoices. Required to group by matter, user or a key that depends on them.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    as_of : str or date
-        The day to measure from; what is dated on it counts.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the invoice's date.
     basis : {"due_date", "invoice_date"}
         Whether buckets count days past due or days since the invoice's date. `overdue` counts days past due with both.
-    buckets : sequence of int
-        Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
-    settings : FirmSettings, optional
-        The firm's settings. Used are `originator_weights`, `roles`, the time zone, and by matter or user `taxes` and
-        `payment_order`.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `current`, `1-30`, `31-60`, `61-90`, `91+`, `0-30`,
-        `credit_amount`, `total`, `overdue`, `weighted_days_overdue`, `unknown_amount`. `bf.explain("aging")` says what
-        each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -117,18 +95,6 @@ def aging(
       client_name  current  1-30  total  overdue
     0        Acme    100.0  50.0  150.0     50.0
     """
-    data = Data(
-        settings,
-        invoices=invoices,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"as_of": as_of, "by": by, "basis": basis, "buckets": buckets}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, as_of: DateLike, by: By, basis: str, buckets: Sequence[int]) -> Frame:
@@ -239,6 +205,7 @@ def _frames_for(by: By) -> tuple[str, ...]:
 
 ANALYSIS = Analysis(
     name="aging",
+    function=aging,
     rows_of=_rows,
     short=("receivable_amount", "receivables"),
     as_loaded=True,

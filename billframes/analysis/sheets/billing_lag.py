@@ -5,14 +5,12 @@ Work that is not on a final invoice yet has no lag. Work in progress shows its a
 
 from __future__ import annotations
 
-from typing import Any
-
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import day_number, is_in_period
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -40,6 +38,7 @@ _SUMS = (
 )
 
 
+@sheet
 def billing_lag(
     time_entries: IntoFrameT,
     *,
@@ -63,26 +62,6 @@ def billing_lag(
         With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs; of any period.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the invoice.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
-    settings : FirmSettings, optional
-        The firm's settings. `originator_weights` divide entries among originators.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `entries`, `total_lag_days`, `mean_lag_days`,
-        `worked_amount`, `amount_days`, `amount_weighted_lag_days`, `billable_hours`, `hour_days`,
-        `hours_weighted_lag_days`, `postdated_entries`. `bf.explain("billing_lag")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -102,9 +81,6 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-    data = Data(settings, time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
-    options: dict[str, Any] = {"by": by, "start": start, "end": end}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -128,6 +104,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 ANALYSIS = Analysis(
     name="billing_lag",
+    function=billing_lag,
     rows_of=_rows,
     question="How many days pass from doing the work to invoicing it?",
     summary=(

@@ -90,11 +90,6 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
         without a denominator, such as a credit note, is own change; for fees billed it is a change of realization.
         Lazy frames are collected, because rows are sorted; the result is lazy again.
 
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
-
     Examples
     --------
     Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%; Bolt's stays at 60%:
@@ -255,6 +250,7 @@ _STEPS = (
 
 ANALYSIS = Analysis(
     name="bridge",
+    function=bridge,
     question="Why did a ratio or the fees billed change, and which clients, matters or people caused the change?",
     summary=(
         "It splits the change of a ratio into the groups' own changes and the mix (work that moved between groups), "

@@ -12,10 +12,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import first_few
 from billframes._notes import Count
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, count_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -49,6 +49,7 @@ _MARKS = (
 )
 
 
+@sheet
 def budget_burn(
     time_entries: IntoFrameT,
     *,
@@ -67,27 +68,12 @@ def budget_burn(
     ----------
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame, optional
         With `matter_id` and `name`: the matters' names.
     settings : FirmSettings
         With `budgets`: money by matter id.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, one row per matter with a budget, sorted by label then id: `matter_id`, `matter_name`,
-        `budget_amount`, `billed_amount`, `fixed_fee_amount`, `prebill_amount`, `unbilled_amount`, `unknown_amount`,
-        `used_amount`, `remaining_amount`, `budget_burn`, `unbilled_fixed_fee_amount`, `unbudgeted_matters`,
-        `unbudgeted_amount`. `bf.explain("budget_burn")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -109,15 +95,6 @@ def budget_burn(
       matter_name  budget_amount  used_amount  remaining_amount  budget_burn
     0        Sale         2000.0       1100.0             900.0         0.55
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-    )
-    return run(ANALYSIS, data)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call) -> Frame:
@@ -173,6 +150,7 @@ def _note(call: Call, keys: Keys, totals: Totals) -> None:
 
 ANALYSIS = Analysis(
     name="budget_burn",
+    function=budget_burn,
     rows_of=_rows,
     question="How much of the budget of each matter is used up?",
     summary=(

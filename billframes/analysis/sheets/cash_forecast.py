@@ -13,8 +13,8 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
@@ -32,6 +32,7 @@ from billframes.periods import DateLike
 _LARGE, _WIDE = 0.25, 3.0
 
 
+@sheet
 def cash_forecast(
     invoices: IntoFrameT,
     receipts: Any = None,
@@ -90,22 +91,6 @@ def cash_forecast(
         The share of cases that the range is for.
     matters : frame, optional
         With `matter_id` and `matter_type`: unbilled work on contingency matters is left out.
-    settings : FirmSettings, optional
-        The firm's settings. Only the time zone is used, for the day of the load.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, by horizon, then the largest amount first: `horizon`, `client_id` and `client_name` or
-        `invoice_id`, `invoice_number`, `client_id`, `client_name` and `invoice_date`, `start`, `end`, `cash_amount`,
-        `low_amount`, `high_amount`, `open_cash_amount`, `unbilled_cash_amount`, `future_cash_amount`,
-        `receivable_amount`, `never_amount`, `speed`, `contingent_amount`, `naive_amount`. `bf.explain("cash_forecast")`
-        says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -125,17 +110,6 @@ def cash_forecast(
               horizon  open_cash_amount  receivable_amount  never_amount
     0  by 26 Dec 2026            3919.0             4000.0          81.0
     """
-    data = Data(
-        settings,
-        invoices=invoices,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-    )
-    options: dict[str, Any] = {"receipts": receipts, "payments": payments, "became_final": became_final, "since": since}
-    options |= {"complete_from": complete_from, "not_cash": not_cash, "as_of": as_of, "horizons": horizons}
-    return run(ANALYSIS, data, **options, by=by, level=level)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -191,6 +165,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
 
 ANALYSIS = Analysis(
     name="cash_forecast",
+    function=cash_forecast,
     rows_of=_rows,
     as_loaded=True,
     question="How much may come in by Christmas, and from whom?",

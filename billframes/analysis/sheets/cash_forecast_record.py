@@ -12,9 +12,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._format import short_date
 from billframes.analysis.data.arguments import read_whole_number
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import midnight
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -40,6 +40,7 @@ _SCHEMA = {
 }
 
 
+@sheet
 def cash_forecast_record(
     invoices: IntoFrameT,
     receipts: Any = None,
@@ -84,20 +85,6 @@ def cash_forecast_record(
         The weeks from one forecast to the next.
     payments, became_final, complete_from, not_cash, level, matters
         As for `cash_forecast`.
-    settings : FirmSettings, optional
-        The firm's settings. Only the time zone is used, for the day of the load.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, by day and weeks: `forecast`, which names both, `as_of`, `end`, `weeks`,
-        `cash_amount`, `low_amount`, `high_amount`, `received_amount`, `outcome`, `error`, `naive_amount`, `phi`.
-        `bf.explain("cash_forecast_record")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -127,17 +114,6 @@ def cash_forecast_record(
     >>> last[["cash_amount", "low_amount", "high_amount", "received_amount"]].astype(int).tolist(), last["outcome"]
     ([7764, 5436, 10400, 8000], 'inside')
     """
-    data = Data(
-        settings,
-        invoices=invoices,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-    )
-    options: dict[str, Any] = {"receipts": receipts, "payments": payments, "became_final": became_final, "since": since}
-    options |= {"complete_from": complete_from, "not_cash": not_cash, "as_of": as_of, "horizons": horizons}
-    return run(ANALYSIS, data, **options, every=every, level=level)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -198,6 +174,7 @@ def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     name="cash_forecast_record",
+    function=cash_forecast_record,
     rows_of=_rows,
     as_loaded=True,
     question="How good were we at saying what would come in?",

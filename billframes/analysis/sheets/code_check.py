@@ -14,11 +14,11 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import Notes
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.expressions import in_period, map_values, null_column
 from billframes.analysis.data.native import require, select_columns
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook
@@ -70,6 +70,7 @@ class _Rules:
         return None if any(selectable) else "not selectable"
 
 
+@sheet
 def code_check(
     time_entries: IntoFrameT,
     *,
@@ -104,8 +105,6 @@ def code_check(
         With `code_type`, `code`, `code_set_id` and `selectable`; a missing value counts as selectable.
     code_sets : frame, optional
         With `code_set_id`, to check that the code sets of the matters exist.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the items' dates.
 
     Returns
     -------
@@ -114,11 +113,6 @@ def code_check(
         "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
         `invoice_id` (items on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
         invoice are missing if the items don't have these columns.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -141,16 +135,6 @@ def code_check(
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing
     """
-    data = Data(
-        None,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        codes=codes,
-        code_sets=code_sets,
-    )
-    return run(ANALYSIS, data, start=start, end=end)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -245,6 +229,7 @@ def _note_unknown_sets(rules: _Rules, call: Call) -> None:
 
 ANALYSIS = Analysis(
     name="code_check",
+    function=code_check,
     rows_of=_rows,
     question="Which items on LEDES matters have codes that the client's system would refuse?",
     summary=(

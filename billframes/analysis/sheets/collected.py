@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 import pandas as pd
@@ -13,10 +13,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.books.payment_days import note_payments, payments_in
 from billframes.analysis.books.payments import check_payments
 from billframes.analysis.data.arguments import check_choice, read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, map_values, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
@@ -40,6 +40,7 @@ _FEES = {name: name for name in FEE_KINDS} | {"from_trust_amount": "trust_fees"}
 _EXPENSES = {"collected_expense_amount": "collected_expense_amount", "from_trust_amount": "trust_expenses"}
 
 
+@sheet
 def collected(
     payments: pd.DataFrame | None = None,
     *,
@@ -66,34 +67,10 @@ def collected(
         From `payments`.
     time_entries : frame
         All of them, with `billing_type`, `hours`, `amount`, `invoice_id` and the columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All invoices, with `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     basis : {"payment_date", "invoice_date"}
         Cash dated in the period, on invoices of any date; or all cash on the invoices dated in the period.
-    as_of : str or date, optional
-        The day to measure from; what is dated on it counts.
-    settings : FirmSettings, optional
-        The firm's settings.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `collected_amount`, `collected_expense_amount`,
-        `collected_tax_amount`, `unallocated_amount`, `cash_amount`, `credited_amount`, `written_off_amount`,
-        `from_trust_amount`. `bf.explain("collected")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -123,18 +100,6 @@ def collected(
     0       Ada             360.0                     120.0        480.0
     1       Ben             120.0                       0.0        120.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"payments": payments, "by": by, "start": start, "end": end, "basis": basis}
-    return run(ANALYSIS, data, **options, as_of=as_of)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -244,6 +209,7 @@ def _of_clients(paid: Frame) -> Frame:
 
 ANALYSIS = Analysis(
     name="collected",
+    function=collected,
     rows_of=_rows,
     question="What came in, and who earned it?",
     summary=(

@@ -117,11 +117,6 @@ def compare(
         result does not have a key, a sum is 0 and a ratio is missing. `twelve_months_…` is missing for a measure that
         is neither a sum nor a ratio of sums, such as a median.
 
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
-
     Examples
     --------
     Fees are 100 in October 2025, 120 in September 2026 and 90 in October 2026:
@@ -362,6 +357,7 @@ _CHART_COLUMNS = tuple(f"{name}_{short}" for short in FIGURES.values() for name 
 
 ANALYSIS = Analysis(
     name="compare",
+    function=compare,
     question="How did a figure develop, from month to month and compared with last year?",
     summary=(
         "It shows a figure for several months, quarters or years, with the change from the period before and from the "

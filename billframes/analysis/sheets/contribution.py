@@ -6,12 +6,10 @@ Time fees and fixed fees on all final invoices of the period count, also those o
 
 from __future__ import annotations
 
-from typing import Any
-
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -22,6 +20,7 @@ from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 
+@sheet
 def contribution(
     time_entries: IntoFrameT,
     *,
@@ -47,29 +46,8 @@ def contribution(
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the invoices' dates.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
-    settings : FirmSettings, optional
-        The firm's settings. Used are `originator_weights` and `roles`.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, largest fees first, then by label: the keys, then `billed_amount`, `fixed_fee_amount`,
-        `fees_amount`, `share`, `running_share`. `bf.explain("contribution")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -92,18 +70,6 @@ def contribution(
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"by": by, "start": start, "end": end}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -115,6 +81,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 ANALYSIS = Analysis(
     name="contribution",
+    function=contribution,
     rows_of=_rows,
     question="Which clients, matters or people do the fees come from?",
     summary=(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
@@ -11,9 +9,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.books.payment_days import note_payments, payments_in
 from billframes.analysis.books.payments import check_payments
 from billframes.analysis.data.arguments import read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, Unit, money
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -28,6 +26,7 @@ C = nw.col
 _LIMITS = (30, 60, 90)
 
 
+@sheet
 def days_to_pay(
     payments: pd.DataFrame | None = None,
     *,
@@ -49,28 +48,6 @@ def days_to_pay(
     invoices : frame
         With `invoice_id`, `invoice_date`, `client_id` and `client_name`; optionally with `due_date`, by default the
         date of the invoice.
-    clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
-    as_of : str or date, optional
-        The day to measure from; what is dated on it counts.
-    settings : FirmSettings, optional
-        The firm's settings.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `paid_amount`, `days_to_pay`, `days_past_due`,
-        `days_to_last_payment`, `paid_within_30`, `paid_within_60`, `paid_within_90`. `bf.explain("days_to_pay")` says
-        what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -93,9 +70,6 @@ def days_to_pay(
       client_name  days_to_pay  days_past_due  days_to_last_payment
     0        Acme        29.38          -0.62                  40.0
     """
-    data = Data(settings, invoices=invoices, clients=clients)
-    options: dict[str, Any] = {"payments": payments, "by": by, "start": start, "end": end, "as_of": as_of}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -147,6 +121,7 @@ def _weighed(name: str, title: str, part: str, meaning: str, unit: Unit = "days"
 
 ANALYSIS = Analysis(
     name="days_to_pay",
+    function=days_to_pay,
     rows_of=_rows,
     question="How long do clients take to pay?",
     summary=(

@@ -11,11 +11,11 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_arrow
 from billframes.analysis.data.expressions import in_period, map_values
 from billframes.analysis.data.native import select_columns
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, FromBook
@@ -32,6 +32,7 @@ _DIGITS = 6
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
+@sheet
 def duplicates(
     time_entries: IntoFrameT,
     *,
@@ -50,8 +51,6 @@ def duplicates(
         Columns that have equal values in all entries of a group. Short names such as "user" and "matter" mean their
         ids. Case, spaces and punctuation of a description are ignored, numbers are rounded to a millionth, and other
         columns are compared exactly. Two missing values are equal.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
 
     Returns
     -------
@@ -59,11 +58,6 @@ def duplicates(
         Of the same kind as the input: the entries of groups with at least two entries. The first column is
         `duplicate_group` (int64, starting at 1), followed by all columns of the input. Groups are numbered by their
         first date and id; rows are sorted by group, date and id. To keep one entry of each group, keep its first row.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -78,7 +72,6 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    return run(ANALYSIS, Data(time_entries=time_entries), by=by, start=start, end=end)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: str | Sequence[str], start: DateLike | None, end: DateLike | None) -> Frame:
@@ -141,6 +134,7 @@ def _normalized(name: str, value: Any) -> Hashable:
 
 ANALYSIS = Analysis(
     name="duplicates",
+    function=duplicates,
     rows_of=_rows,
     question="Which time entries seem to have been entered twice?",
     summary=(

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import RESIDUE, as_float, null_column
 from billframes.analysis.data.native import nan_to_null
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import BILLED_HOURS, Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
@@ -51,6 +51,7 @@ _STANDARD_COLUMNS = ("standard_amount", "standard_rate")
 _LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 
 
+@sheet
 def effective_rates(
     time_entries: IntoFrameT,
     *,
@@ -78,40 +79,11 @@ def effective_rates(
     ----------
     time_entries : frame
         As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         As for `realization`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. With "year", and without "month" and "quarter", rows are compared with
-        those of the year before.
     basis : {"invoice_date", "work_date"}
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": time dated in the
         period that is now on a final invoice.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
-    settings : FirmSettings, optional
-        The firm's settings. `standard_rates` add the standard columns, and may have dates from which they are valid.
-    matter_types : collection of str, optional
-        Types of matter that count; by default all but contingency, pro bono and internal.
-    discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `billable_hours`, `billed_amount`, `effective_rate`,
-        `effective_rate_growth`, `worked_amount`, `worked_rate`, `worked_rate_growth`, `standard_amount`,
-        `standard_rate`, `standard_rate_growth`, `lowest_rate`, `highest_rate`, `rates_in_use`, `rate_spread`,
-        `left_out_hours`, `left_out_amount`, `left_out_billed_amount`. `bf.explain("effective_rates")` says what each
-        is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -138,18 +110,6 @@ def effective_rates(
     0  2025        200.0         200.0           1.0
     1  2026        200.0         250.0           2.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"by": by, "basis": basis, "start": start, "end": end, "matter_types": matter_types}
-    return run(ANALYSIS, data, **options, discounts=discounts)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -260,6 +220,7 @@ def _growth(kind: str) -> Measure:
 
 ANALYSIS = Analysis(
     name="effective_rates",
+    function=effective_rates,
     rows_of=_rows,
     question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",
     summary=(

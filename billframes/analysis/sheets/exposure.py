@@ -14,9 +14,9 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import bucket_limits, read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import day_number
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
@@ -35,6 +35,7 @@ _AGING = ("credit_amount", "overdue", "receivable_amount", "unknown_balance_amou
 _DATES = ("last_work_date", "last_invoice_date")
 
 
+@sheet
 def exposure(
     time_entries: IntoFrameT,
     *,
@@ -60,34 +61,8 @@ def exposure(
     ----------
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs; all of them.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    as_of : str or date
-        The day to measure from; what is dated on it counts.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months, quarters and years are refused.
-    buckets : sequence of int
-        Upper bounds of the buckets in days, rising; the last bucket has no upper bound. They are those of receivables,
-        in days past due.
-    settings : FirmSettings, optional
-        The firm's settings. Used are `originator_weights` and `roles`.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `unbilled_amount`, `prebill_amount`, `wip_amount`,
-        `current`, `1-30`, `31-60`, `61-90`, `91+`, `credit_amount`, `receivable_amount`, `overdue`, `exposure_amount`,
-        `last_work_date`, `last_invoice_date`, `days_since_work`, `days_since_invoice`, `contingent_amount`,
-        `unknown_amount`, `unknown_balance_amount`. `bf.explain("exposure")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -114,18 +89,6 @@ def exposure(
     0        Acme       300.0     50.0            350.0              1.0
     1        Bolt         0.0    100.0            100.0            123.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, as_of: DateLike, by: By, buckets: Sequence[int]) -> Frame:
@@ -161,6 +124,7 @@ def _last_days(call: Call, keys: Keys, by: By, day: dt.date) -> list[Frame]:
 
 ANALYSIS = Analysis(
     name="exposure",
+    function=exposure,
     rows_of=_rows,
     as_loaded=True,
     question="What would we lose with this client, in work not invoiced and invoices not paid?",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import join_by_id, sum_by
 from billframes.analysis.data.expressions import Rates, is_in_period, null_column, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -31,6 +31,7 @@ _OF_FEES = ("date", "fixed_fee_id", "amount")
 _ZERO = nw.lit(0.0)
 
 
+@sheet
 def fixed_fee_realization(
     time_entries: IntoFrameT,
     *,
@@ -57,26 +58,6 @@ def fixed_fee_realization(
         period.
     fixed_fees : frame
         With `fixed_fee_id`, `date` and `amount`, and the client, matter or user id that `by` needs; of any period.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the fee.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the fees' dates.
-    settings : FirmSettings, optional
-        The firm's settings. Without `standard_rates`, the columns that need them are missing.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `fee_amount`, `linked_hours`, `effective_rate`,
-        `standard_amount`, `fixed_fee_realization`, `unrated_hours`, `unlinked_fee_amount`, `unlinked_hours`.
-        `bf.explain("fixed_fee_realization")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -96,10 +77,6 @@ def fixed_fee_realization(
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-    data = Data(
-        settings, time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
-    )
-    return run(ANALYSIS, data, by=by, start=start, end=end)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -164,6 +141,7 @@ def _sums(rates: Rates) -> list[Sum]:
 
 ANALYSIS = Analysis(
     name="fixed_fee_realization",
+    function=fixed_fee_realization,
     rows_of=_rows,
     question="Are fixed fees as high as the hours under them at standard rates?",
     summary=(

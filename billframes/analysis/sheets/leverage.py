@@ -7,10 +7,10 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_counts
 from billframes.analysis.data.expressions import RESIDUE, as_float, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -32,6 +32,7 @@ _ROLES = (_PRINCIPAL, ~_PRINCIPAL & ~_NO_ROLE, _NO_ROLE)
 _FIGURES = {name: ("client_hours", value_if(role, "client_hours")) for name, role in zip(_HOURS, _ROLES, strict=True)}
 
 
+@sheet
 def leverage(
     time_entries: IntoFrameT,
     *,
@@ -57,38 +58,9 @@ def leverage(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
-    matters : frame, optional
-        For the columns that `by` names, matter types and roles.
     users : frame, optional
         With `user_id`, `name` and `role`. Required unless the settings have `roles`, or the entries have a column
         `user_role`.
-    clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    start, end : str or date
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
-    by : str or list of str, optional
-        Keys to group by; None gives one row.
-    settings : FirmSettings, optional
-        The firm's settings. `roles` take precedence over the users list.
-    include_fixed_fee : bool
-        Whether `fixedFee` entries are client hours.
-    include_probono : bool
-        Whether `nonBillable` entries on pro bono matters are client hours.
-    roster : {"timekeepers", "active"}
-        "timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client
-        hours. "active": only those of them with an entry in the period.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `principal_hours`, `non_principal_hours`,
-        `unknown_role_hours`, `hours_leverage`, `principals`, `non_principals`, `unknown_role_people`, `heads_leverage`.
-        `bf.explain("leverage")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -109,10 +81,6 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    data = Data(settings, time_entries=time_entries, matters=matters, users=users, clients=clients)
-    options: dict[str, Any] = {"by": by, "start": start, "end": end, "roster": roster}
-    options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -151,6 +119,7 @@ def _by_role(people: Frame) -> Frame:
 
 ANALYSIS = Analysis(
     name="leverage",
+    function=leverage,
     rows_of=_rows,
     question="How many client hours do non-principals work for each hour of a principal?",
     summary=(

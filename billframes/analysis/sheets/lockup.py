@@ -167,6 +167,7 @@ def _with_dates(result: pd.DataFrame, position: int, first: dt.date, last: dt.da
 
 ANALYSIS = Analysis(
     name="lockup",
+    function=lockup,
     question="For how many days are we financing our clients?",
     summary=(
         "It shows how many days of fees are tied up in work that is not invoiced yet and in invoices that are not paid "

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.expressions import RESIDUE, in_period, midnight
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -25,6 +25,7 @@ from billframes.loading.load_info import load_day, load_info
 from billframes.periods import DateLike, Period
 
 
+@sheet
 def missing_time(
     time_entries: IntoFrameT,
     *,
@@ -46,31 +47,9 @@ def missing_time(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
-    matters, users : frame, optional
-        For the columns that `by` names, matter types and roles.
-    start, end : str or date
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`. Days after the load of the entries are
-        left out; if the day of the load is unknown, end the period today.
     threshold : float, optional
         A day with fewer hours is listed; above 0 and at most 24. By default half of the person's hours a day, so that a
         day which is only a little short is not listed.
-    settings : FirmSettings, optional
-        The firm's settings. Used are the calendar, people's hours, start, end and leave.
-    roster : {"timekeepers", "active"}
-        "timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client
-        hours. "active": only those of them with an entry in the period.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, one row per person and day, sorted by name, id and day: `date`, `user_id`,
-        `user_name`, `hours`, `threshold_hours`, `available_hours`, `missing_hours`. `bf.explain("missing_time")` says
-        what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -88,9 +67,6 @@ def missing_time(
     0 2026-10-01       Ada    3.0              4.0            5.0
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
-    data = Data(settings, time_entries=time_entries, matters=matters, users=users)
-    options: dict[str, Any] = {"start": start, "end": end, "threshold": threshold, "roster": roster}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, start: DateLike, end: DateLike | None, threshold: float | None, roster: str) -> Frame:
@@ -154,6 +130,7 @@ def _missing_days(
 
 ANALYSIS = Analysis(
     name="missing_time",
+    function=missing_time,
     rows_of=_rows,
     question="On which working days have people entered less time than expected?",
     summary=(

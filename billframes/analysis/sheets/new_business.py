@@ -11,17 +11,16 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_whole_number
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, sum_by, to_dicts
 from billframes.analysis.data.expressions import RESIDUE, is_in_period, midnight, null_column, or_nan, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -53,6 +52,7 @@ _DATES = ("client_since", "last_work_date")
 _SUMS = (*_MATTER_COUNTS, *_FEES, *_OF_CLIENTS, *_CLIENT_COUNTS)
 
 
+@sheet
 def new_business(
     time_entries: IntoFrameT,
     *,
@@ -80,38 +80,13 @@ def new_business(
     time_entries : frame
         All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the
         columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `client_id`, `amount` and `balance`.
     matters : frame
         All of them, archived ones too, with `matter_id`, `client_id`, `opened` and the columns that `by` names;
         `client_name` for labels.
-    users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    start, end : str or date
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`. Matters count by the day they were
-        opened, and fees by the invoice date.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Keys of matters and clients, such as "practice_area", "originator" or
-        "client".
     largest : int
         The number of clients that count as the largest.
-    settings : FirmSettings, optional
-        The firm's settings. `originator_weights` also divide the number of matters opened.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `opened_matters`, `undated_matters`, `fees_amount`,
-        `new_client_amount`, `new_client_share`, `largest_amount`, `largest_share`, `fees_before_amount`,
-        `largest_before_amount`, `largest_share_before`, `largest_share_change`, `new_clients`, `dormant_clients`,
-        `client_since`, `last_work_date`. `bf.explain("new_business")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -140,18 +115,6 @@ def new_business(
        opened_matters  fees_amount  new_client_share  largest_share  new_clients
     0             1.0        800.0              0.25           0.75          1.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"start": start, "end": end, "by": by, "largest": largest}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +281,7 @@ def _result(totals: Frame, keys: Keys) -> Frame:
 
 ANALYSIS = Analysis(
     name="new_business",
+    function=new_business,
     rows_of=_rows,
     question="Where does new business come from, and how much do we depend on our largest clients?",
     summary=(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -20,6 +18,7 @@ from billframes.periods import DateLike
 _SUMS = (Sum("worked_amount", "value"), Sum("settled_amount", "settled_fees"), *FEES)
 
 
+@sheet
 def origination(
     time_entries: IntoFrameT,
     *,
@@ -45,32 +44,10 @@ def origination(
     ----------
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame
         With `matter_id` and `originator_ids`, and `originator_names` for labels.
-    users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. They come after the originator, such as "client".
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
-    settings : FirmSettings, optional
-        The firm's settings. `originator_weights` add up to 1 for each matter.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: `originator_id`, `originator_name`, the other keys, then
-        `worked_amount`, `billed_amount`, `settled_amount`, `fixed_fee_amount`, `fees_amount`.
-        `bf.explain("origination")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -101,18 +78,6 @@ def origination(
     >>> result["billed_amount"].tolist()
     [600.0, 200.0]
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"by": by, "start": start, "end": end}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -123,6 +88,7 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 ANALYSIS = Analysis(
     name="origination",
+    function=origination,
     rows_of=_rows,
     question="How high are the fees of the matters that each of us brought in?",
     summary=(

@@ -17,10 +17,10 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import from_arrow, join_by_id, sum_by, to_arrow, to_dicts
 from billframes.analysis.data.expressions import RESIDUE, as_float, midnight
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, UNASSIGNED, Frame
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
 from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
@@ -39,6 +39,7 @@ _LATEST = midnight(dt.date.max)
 _DAYS = 10_000_000
 
 
+@sheet
 def overdue_invoices(
     invoices: IntoFrameT,
     *,
@@ -67,23 +68,6 @@ def overdue_invoices(
         With `invoice_id` and `matter_id`: like time entries, they show which matters an invoice is for.
     matters : frame, optional
         With `matter_id`, `responsible_id` and `responsible_name`. If omitted, no invoice has a responsible lawyer.
-    as_of : str or date
-        The day to measure from; what is dated on it counts.
-    settings : FirmSettings, optional
-        The firm's settings. Only the time zone is used, for the day of the load.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, largest balance first, then by date and id: `invoice_id`, `invoice_number`,
-        `client_id`, `client_name`, `responsible_id`, `responsible_name`, `invoice_date`, `due_date`, `balance`,
-        `days_overdue`, `other_balance`, `other_overdue`, `hours_since_due`, `worked_since_due`, `last_date_since_due`.
-        `bf.explain("overdue_invoices")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -109,15 +93,6 @@ def overdue_invoices(
        hours_since_due  worked_since_due
     0              3.0             600.0
     """
-    data = Data(
-        settings,
-        invoices=invoices,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-    )
-    return run(ANALYSIS, data, as_of=as_of)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, as_of: DateLike) -> Frame:
@@ -240,6 +215,7 @@ def _difference(whole: float | None, part: float | None) -> float | None:
 
 ANALYSIS = Analysis(
     name="overdue_invoices",
+    function=overdue_invoices,
     rows_of=_rows,
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(

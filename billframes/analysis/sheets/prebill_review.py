@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
@@ -38,6 +38,7 @@ _INVOICE_SUMS = ("items_amount", "unexplained_amount")
 _RESPONSIBLE = ("responsible_id", "responsible_name")
 
 
+@sheet
 def prebill_review(
     time_entries: IntoFrameT,
     *,
@@ -64,8 +65,6 @@ def prebill_review(
     time_entries : frame
         All of them, with `time_entry_id`, `date`, `user_id`, `matter_id`, `description`, `billing_type`, `hours`,
         `amount` and `invoice_id`; optionally with names, `rate`, `created_at` and codes.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
         and `client_name`; optionally with `invoice_number`.
@@ -83,8 +82,6 @@ def prebill_review(
         Time is flagged if a person has more hours than this on one day, on all matters together.
     guidelines : DataFrame, optional
         The result of `guideline_check` for the same invoices. Its findings join the others.
-    settings : FirmSettings, optional
-        The firm's settings. Used are the time zone, for the day on which an entry was made, and `taxes`.
 
     Returns
     -------
@@ -102,11 +99,6 @@ def prebill_review(
         - `at_risk`, only with `guidelines`: the amount at risk of the item's largest finding
         - the same in all rows of an invoice: `invoice_amount`, `items_amount` and `unexplained_amount` as in
           `reconcile`, and `client_overdue` as in `aging`
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -130,19 +122,6 @@ def prebill_review(
     0        Call        200.0  possible duplicate              -100.0
     1       call.        200.0  possible duplicate              -100.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        codes=codes,
-        code_sets=code_sets,
-    )
-    options: dict[str, Any] = {"invoice": invoice, "responsible": responsible, "as_of": as_of}
-    options |= {"hours_per_day": hours_per_day, "guidelines": guidelines}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -265,6 +244,7 @@ def _add_figures(prebills: dict[str, dict[str, Any]], call: Call, day: dt.date |
 
 ANALYSIS = Analysis(
     name="prebill_review",
+    function=prebill_review,
     rows_of=_rows,
     question="What should be changed on an invoice before it is sent?",
     summary=(

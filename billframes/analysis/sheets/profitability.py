@@ -6,15 +6,15 @@ the work done in it, or the work done in a period with the fees that it was bill
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import is_in_period
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import (
     money,
@@ -41,6 +41,7 @@ _FEES = tuple(each.name for each in FEES)
 _COSTS = ("total_hours", "cost_amount", "uncosted_hours", "unbilled_amount")
 
 
+@sheet
 def profitability(
     time_entries: IntoFrameT,
     *,
@@ -68,35 +69,12 @@ def profitability(
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that
         `by` needs; of any date, as for `realization`.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for the people
-        who did the work under it.
     basis : {"invoice_date", "work_date"}
         "invoice_date": fees on final invoices dated in the period, and all hours worked in it. "work_date": these
         hours, their fees on final invoices of any date, without invoices without time, and fixed fees dated in the
         period.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
-    settings : FirmSettings, optional
-        The firm's settings. `cost_rates`: money per hour by user.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `billed_amount`, `fixed_fee_amount`, `fees_amount`,
-        `total_hours`, `cost_amount`, `profit_amount`, `margin_ratio`, `uncosted_hours`, `unbilled_amount`.
-        `bf.explain("profitability")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -121,18 +99,6 @@ def profitability(
        fees_amount  total_hours  cost_amount  profit_amount  margin_ratio
     0       1000.0          5.0        600.0          400.0           0.4
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"by": by, "basis": basis, "start": start, "end": end}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, basis: str, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -174,6 +140,7 @@ def _note_rates(call: Call, rows: Frame, totals: Totals) -> None:
 
 ANALYSIS = Analysis(
     name="profitability",
+    function=profitability,
     rows_of=_rows,
     question="How much of the fees is left after the cost of the people who did the work?",
     summary=(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 import pandas as pd
@@ -19,9 +19,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.books.payment_days import note_payments
 from billframes.analysis.books.payments import check_payments
 from billframes.analysis.data.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import is_in_period, midnight
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import (
@@ -50,6 +50,7 @@ LEFT_OUT = ("contingency", "probono", "internal")
 """The types of matter whose work the firm does not expect to bill at hourly rates."""
 
 
+@sheet
 def realization(
     time_entries: IntoFrameT,
     *,
@@ -82,47 +83,15 @@ def realization(
     ----------
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the basis.
     basis : {"invoice_date", "work_date"}
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": billable time dated
         in the period, on invoices of any date or on none; fees that are spread over no entry are left out.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
-    settings : FirmSettings, optional
-        The firm's settings. Used are `standard_rates`, `originator_weights`, `roles`, `taxes` and `payment_order`.
-    matter_types : collection of str, optional
-        Types of matter that count; by default all but contingency, pro bono and internal. "Unknown", which all five
-        types together include, is work without a known type, and credit notes.
-    discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
     as_of : str or date, optional
-        Adds the fees on invoices due by this day (`due_amount`), and what of them is settled. Balances are as loaded,
-        so pass the day of the load.
+        Adds the fees on invoices due by this day (`due_amount`), and their settled part. Pass the day of the load.
     payments : DataFrame, optional
         From `payments`: adds the fees that were collected, credited and written off (`collected_amount` …).
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `worked_amount`, `billed_amount`, `write_down_amount`,
-        `billing_realization`, `settled_amount`, `settlement_ratio`, `overall_realization`, `billable_hours`,
-        `effective_rate`, `unbilled_amount`, `prebill_amount`, `unknown_amount`, `cohort_amount`, `billed_to_worked`,
-        `standard_amount`, `worked_to_standard`, `billed_to_standard`, `left_out_hours`, `left_out_amount`,
-        `left_out_billed_amount`, `mixed_amount`, `collected_amount`, `credited_amount`, `written_off_amount`,
-        `open_fees_amount`, `collected_ratio`, `due_amount`, `due_settled_amount`, `due_settlement_ratio`.
-        `bf.explain("realization")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -145,18 +114,6 @@ def realization(
     0       Ada          600.0          480.0                  0.8           360.0
     1       Ben          400.0          320.0                  0.8           240.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"by": by, "basis": basis, "start": start, "end": end, "matter_types": matter_types}
-    return run(ANALYSIS, data, **options, discounts=discounts, as_of=as_of, payments=payments)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -244,6 +201,7 @@ _SHOWN_IF_KNOWN = (
 
 ANALYSIS = Analysis(
     name="realization",
+    function=realization,
     rows_of=_rows,
     question="How much of the value of the work was billed, and how much of that is settled?",
     summary=(

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import FIRM_FRAMES, Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id, sum_by
 from billframes.analysis.data.expressions import as_float, in_period, is_in_period, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -50,6 +50,7 @@ _RESIDUE = 1e-6
 _WORK_KEYS = ("matter_type", "role")
 
 
+@sheet
 def reconcile(
     time_entries: IntoFrameT,
     *,
@@ -71,33 +72,12 @@ def reconcile(
     ----------
     time_entries : frame
         With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; optionally with `invoice_number`,
         `client_id` and `client_name`.
-    clients : frame, optional
-        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         "invoice" gives one row per invoice. Else the keys to add up invoices by: "client", "month", "quarter", "year"
         (of the invoice date), `invoice_state`, or another column of the invoices or clients. None gives one row.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
-    settings : FirmSettings, optional
-        The firm's settings. `taxes` are part of the amounts.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, by invoice sorted by date, with its id, number, client, date and state; else by label,
-        with the keys and `invoices`; then `time_amount`, `expense_amount`, `fixed_fee_amount`, `items_amount`,
-        `tax_amount`, `amount`, `unexplained_amount`, `balance`, `invoices`, `matter_count`. `bf.explain("reconcile")`
-        says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -118,15 +98,6 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        clients=clients,
-    )
-    return run(ANALYSIS, data, by=by, start=start, end=end)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -223,6 +194,7 @@ def _note(call: Call, items: Frame, invoices: Frame, period: Period) -> None:
 
 ANALYSIS = Analysis(
     name="reconcile",
+    function=reconcile,
     rows_of=_rows,
     question="Do an invoice's items explain its amount?",
     summary=(

@@ -10,16 +10,16 @@ import dataclasses
 import datetime as dt
 from collections.abc import Collection, Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice, read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.data.native import nan_to_null
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
@@ -54,6 +54,7 @@ _PEERS = (*_MEANS, *_PEER_RATIOS, "median_lag_days")
 _FRAMES = ("time_entries", "invoices")
 
 
+@sheet
 def scorecard(
     time_entries: IntoFrameT,
     *,
@@ -83,45 +84,14 @@ def scorecard(
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and the
         columns that `by` needs; of all days.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    start, end : str or date
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
     as_of : str or date, optional
         The day of the open amounts, and the last day on which hours are expected; the period's last day by default. If
         the period is not over, pass the day of the load.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months, quarters and years are refused. By keys that do not depend on the
-        person, available hours, utilization and missing days are missing.
     beside : {"firm", "role"}
         Whether the columns `peer_…` are figures of all rows, or of the rows of the same role. For "role", `by` needs
         "user", and the result has a column `role`.
-    settings : FirmSettings, optional
-        The firm's settings. Used are the calendar, targets, roles and people's hours.
-    matter_types : collection of str, optional
-        Types of matter that count; by default all but contingency, pro bono and internal. Hours and open amounts are of
-        all types.
-    discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `client_hours`, `target_hours`, `pace`,
-        `capacity_hours`, `utilization`, `worked_amount`, `billed_amount`, `billing_realization`, `billable_hours`,
-        `effective_rate`, `wip_amount`, `receivable_amount`, `median_lag_days`, `missing_days`, `peer_client_hours`,
-        `peer_worked_amount`, `peer_billed_amount`, `peer_wip_amount`, `peer_receivable_amount`, `peer_missing_days`,
-        `peer_utilization`, `peer_billing_realization`, `peer_effective_rate`, `peer_pace`, `peer_median_lag_days`.
-        `bf.explain("scorecard")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -146,18 +116,6 @@ def scorecard(
     0       Ada          0.5              0.25           1.0                  0.9
     1       Ben          0.0              0.25           2.0                  NaN
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"start": start, "end": end, "as_of": as_of, "by": by, "beside": beside}
-    return run(ANALYSIS, data, **options, matter_types=matter_types, discounts=discounts)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -267,6 +225,7 @@ def _peer_measure(name: str) -> Measure:
 
 ANALYSIS = Analysis(
     name="scorecard",
+    function=scorecard,
     rows_of=_rows,
     question="How is each of us doing, compared with the firm or with people of the same role?",
     summary=(

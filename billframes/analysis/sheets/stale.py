@@ -6,13 +6,11 @@ contingency matters is beside the other amounts: it waits for the outcome.
 
 from __future__ import annotations
 
-from typing import Any
-
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_date, read_whole_number
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -21,6 +19,7 @@ from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 
+@sheet
 def stale(
     time_entries: IntoFrameT,
     *,
@@ -43,8 +42,6 @@ def stale(
     ----------
     time_entries : frame
         All of them, with the columns that `wip` needs, `matter_id` and `fixed_fee_id`, which fixed fees need, too.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All of them, with the columns that `aging` needs.
     matters : frame
@@ -52,14 +49,10 @@ def stale(
         `responsible_id` and `responsible_name`; optionally with `opened`, and with `matter_type`, to know contingency.
     users : frame, optional
         With `user_id` and `email`, for settings that name people by their e-mail address.
-    as_of : str or date
-        The day to measure from; what is dated on it counts.
     wip_days : int
         Work in progress is old if it is older than this number of days.
     idle_days : int
         A matter is idle if its last work, invoice or opening was more than this number of days ago.
-    settings : FirmSettings, optional
-        The firm's settings. `standard_rates`: for the effort on fixed fees.
 
     Returns
     -------
@@ -78,11 +71,6 @@ def stale(
           invoiced (final, above 0) more than `idle_days` ago; `since` is the latest of these days
         - "open fixed fee": a fee dated up to `as_of` and on no final invoice by then; `since` is its date, and `hours`
           those linked to it up to then; `effort_amount` is missing without standard rates or if a person has no rate
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -113,17 +101,6 @@ def stale(
     1  archived with work in progress        Sale 2026-06-01        600.0
     2              no work or invoice       Lease 2026-03-15          0.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-    )
-    options: dict[str, Any] = {"as_of": as_of, "wip_days": wip_days, "idle_days": idle_days}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, as_of: DateLike, wip_days: int, idle_days: int) -> Frame:
@@ -136,6 +113,7 @@ def _rows(call: Call, as_of: DateLike, wip_days: int, idle_days: int) -> Frame:
 
 ANALYSIS = Analysis(
     name="stale",
+    function=stale,
     rows_of=_rows,
     question="Which work waits too long, and which matters should be billed, closed or resumed?",
     summary=(

@@ -222,6 +222,7 @@ def _note(
 
 ANALYSIS = Analysis(
     name="tie_out",
+    function=tie_out,
     question="Why do the billing system and the books show different receivables?",
     summary=(
         "It compares the open balance of each invoice with the firm's books on one day, and gives each difference a "

@@ -15,10 +15,10 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.data.expressions import day_number, in_period
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -76,6 +76,7 @@ class _LagCounts:
         return low + rest * (high - low)
 
 
+@sheet
 def timekeeping_lag(
     time_entries: IntoFrameT,
     *,
@@ -94,26 +95,6 @@ def timekeeping_lag(
     ----------
     time_entries : frame
         With `date` and `created_at` (UTC; the loader's `select` "meta" supplies it), and the columns that `by` needs.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the date of the work.
-    by : str or list of str, optional
-        Keys to group by; None gives one row.
-    settings : FirmSettings, optional
-        The firm's settings. `time_zone`: in which the day of creation is calculated; UTC by default.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `entries`, `median_lag_days`, `p90_lag_days`,
-        `same_day_entries`, `same_day_ratio`, `next_day_entries`, `next_day_ratio`, `late_entries`, `late_ratio`,
-        `future_dated_entries`, `unknown_entries`. `bf.explain("timekeeping_lag")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -129,8 +110,6 @@ def timekeeping_lag(
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-    data = Data(settings, time_entries=time_entries, matters=matters, users=users, clients=clients)
-    return run(ANALYSIS, data, by=by, start=start, end=end)  # type: ignore[no-any-return]
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
@@ -168,6 +147,7 @@ def _groups(histogram: pa.Table, keys: Keys) -> tuple[list[_LagCounts], dict[str
 
 ANALYSIS = Analysis(
     name="timekeeping_lag",
+    function=timekeeping_lag,
     rows_of=_rows,
     question="How many days after the work is time entered?",
     summary=(

@@ -15,10 +15,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import join_names
 from billframes.analysis.data.arguments import check_choice, read_date
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
 from billframes.analysis.data.expressions import in_period, midnight, null_column
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
@@ -62,6 +62,7 @@ _CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_has_targ
 _ONE, _NO_USER, _NOBODY = nw.lit(1.0), "", " "
 
 
+@sheet
 def utilization(
     time_entries: IntoFrameT,
     *,
@@ -89,37 +90,9 @@ def utilization(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    start, end : str or date
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. By keys of the work (client, matter, practice area), `capacity_hours`,
-        `utilization` and targets are missing, because a person's day is not divided among them.
-    settings : FirmSettings, optional
-        The firm's settings. Used are the calendar, people's hours, leave and targets.
-    include_fixed_fee : bool
-        Whether `fixedFee` entries are client hours.
-    include_probono : bool
-        Whether `nonBillable` entries on pro bono matters are client hours.
-    roster : {"timekeepers", "active"}
-        "timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client
-        hours. "active": only those of them with an entry in the period.
     as_of : str or date, optional
         The last day that counts, inclusive, if it is before the end of the period. Hours, available hours and targets
         end on this day, which is useful for a month that is not over. The whole period by default.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `billable_hours`, `fixed_fee_hours`,
-        `non_billable_hours`, `unknown_hours`, `total_hours`, `client_hours`, `capacity_hours`, `utilization`,
-        `target_hours`, `pace`, `idle_capacity_hours`. `bf.explain("utilization")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -142,10 +115,6 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
-    data = Data(settings, time_entries=time_entries, matters=matters, users=users, clients=clients)
-    options: dict[str, Any] = {"by": by, "start": start, "end": end, "roster": roster, "as_of": as_of}
-    options |= {"include_fixed_fee": include_fixed_fee, "include_probono": include_probono}
-    return run(ANALYSIS, data, **options)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -279,6 +248,7 @@ _RATIOS = ("utilization", "target_hours", "pace")
 
 ANALYSIS = Analysis(
     name="utilization",
+    function=utilization,
     rows_of=_rows,
     question="How much of their available hours did people work for clients?",
     summary=(

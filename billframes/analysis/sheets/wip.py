@@ -11,15 +11,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import bucket_names, read_date, read_matter_types
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import midnight, null_column, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
@@ -37,6 +36,7 @@ C = nw.col
 _BILLING = ("unbilled", "prebill", "unknown")
 
 
+@sheet
 def wip(
     time_entries: IntoFrameT,
     *,
@@ -71,38 +71,13 @@ def wip(
     ----------
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_state` and `invoice_date`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    as_of : str or date
-        The day to measure from; what is dated on it counts.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the items' dates.
     include_prebill : bool
         Whether items on draft, review and approved invoices count. If False, only items on no invoice count.
-    buckets : sequence of int
-        Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     matter_types : collection of str, optional
         Types of matter that count; by default all except contingency. "Unknown" selects items on matters without a
         known type, and is included if all five types are given.
-    settings : FirmSettings, optional
-        The firm's settings. Used are `originator_weights` and `roles`.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, sorted by label: the keys, then `0-30`, `31-60`, `61-90`, `91+`, `total`,
-        `unbilled_amount`, `prebill_amount`, `unknown_amount`, `time_amount`, `expense_amount`, `fixed_fee_amount`,
-        `hours`, `fixed_fee_hours`, `oldest_date`, `unpriced_hours`, `contingent_amount`. `bf.explain("wip")` says what
-        each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -127,18 +102,6 @@ def wip(
         0-30  31-60  total  unbilled_amount  prebill_amount  hours
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"as_of": as_of, "by": by, "include_prebill": include_prebill, "buckets": buckets}
-    return run(ANALYSIS, data, **options, matter_types=matter_types)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -245,6 +208,7 @@ def _sums(names: Sequence[str], day: dt.date, bounds: Sequence[int]) -> list[Sum
 
 ANALYSIS = Analysis(
     name="wip",
+    function=wip,
     rows_of=_rows,
     short=("wip_amount", "work_in_progress"),
     question="How much work is done and not yet invoiced, and how old is it?",

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.call import Call, run
-from billframes.analysis.data.data import Data
+from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, join_by_id, sum_by, to_dicts
 from billframes.analysis.data.expressions import RESIDUE, as_float, is_in_period, value_if
+from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import UNKNOWN, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -45,6 +45,7 @@ _HALF_A_CENT = 0.005
 SHARES = ("share", "running_share")
 
 
+@sheet
 def write_downs(
     time_entries: IntoFrameT,
     *,
@@ -72,39 +73,11 @@ def write_downs(
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and the columns that `by` needs.
-    expenses, fixed_fees : frame, optional
-        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users, clients : frame, optional
-        For the columns that `by` names, matter types and roles.
-    by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the invoice
-        (see `sizes`).
-    start, end : str or date, optional
-        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     sizes : sequence of float
         Bounds of invoice sizes in money, rising. An invoice with the amount of a bound is in the larger size. Invoices
         below 0 have the size `credit`.
-    matter_types : collection of str, optional
-        Types of matter that count; by default all but contingency, pro bono and internal.
-    discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
-    settings : FirmSettings, optional
-        The firm's settings. Used are `originator_weights` and `roles`.
-
-    Returns
-    -------
-    frame
-        Of the kind of the input, largest write-down first, then by label: the keys, then `worked_amount`,
-        `billed_amount`, `write_down_amount`, `share`, `running_share`, `write_down_ratio`, `write_up_amount`,
-        `no_time_amount`, `invoices`, `written_down_invoices`, `unknown_amount`, `left_out_amount`,
-        `left_out_billed_amount`. `bf.explain("write_downs")` says what each is.
-
-    Raises
-    ------
-    MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -128,18 +101,6 @@ def write_downs(
     0              Ada              100.0               0.1              0.0
     1              Ben              -40.0              -0.1             40.0
     """
-    data = Data(
-        settings,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    options: dict[str, Any] = {"by": by, "start": start, "end": end, "matter_types": matter_types}
-    return run(ANALYSIS, data, **options, discounts=discounts, sizes=sizes)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -252,6 +213,7 @@ def _bounds(sizes: Sequence[float]) -> list[float]:
 
 ANALYSIS = Analysis(
     name="write_downs",
+    function=write_downs,
     rows_of=_rows,
     question="Whose work is billed at less than its value, and by how much?",
     summary=(
