@@ -102,7 +102,7 @@ def test_bad_input(pandas_firm):
         run(firm, users=None)
     with pytest.raises(ParameterError, match="by='clint'"):
         run(firm, by="clint")
-    with pytest.raises(ParameterError, match="leaves an end open"):
+    with pytest.raises(ParameterError, match="needs a first and a last day"):
         run(firm, start="2026-10-01")
 
 

@@ -74,5 +74,5 @@ def test_bad_input(pandas_firm):
     for threshold in (0, -1, 25, "4", True):
         with pytest.raises(ParameterError, match="threshold="):
             run(pandas_firm, threshold=threshold)
-    with pytest.raises(ParameterError, match="leaves an end open"):
+    with pytest.raises(ParameterError, match="needs a first and a last day"):
         run(pandas_firm, end=None)

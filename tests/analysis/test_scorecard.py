@@ -127,7 +127,7 @@ def test_misleading_input_is_refused(book, client):
         book.scorecard("client", beside="role")
     with pytest.raises(ParameterError, match="beside='team' is not known"):
         book.scorecard(beside="team")
-    with pytest.raises(ParameterError, match="leaves an end open"):
+    with pytest.raises(ParameterError, match="needs a first and a last day"):
         book.scorecard(start="2026-10-01")
     with pytest.raises(ParameterError, match="was loaded for 2026-10-01 to 2026-10-31 only"):
         scorecard(client.time_entries("2026-10"), invoices=book.invoices, matters=book.matters, start="2026-10")

@@ -266,7 +266,7 @@ def test_inputs_are_left_alone(pandas_firm):
     [
         ({"by": "practise_area"}, "Did you mean 'practice_area'"),
         ({"by": "cf_nothing"}, "neither a short name nor a column"),
-        ({"start": "2026-10-01"}, "leaves an end open"),
+        ({"start": "2026-10-01"}, "needs a first and a last day"),
         ({"roster": "everyone"}, "roster='everyone'"),
         ({"settings": FirmSettings(roles={"x@y.example": "attorney"})}, "no user has that e-mail"),
     ],

@@ -10,7 +10,7 @@ import dataclasses
 import datetime as dt
 from collections.abc import Collection, Iterator
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
