@@ -92,7 +92,7 @@ class ArrowRows(nw.DataFrame[pa.Table]):
 
     def get_column(self, name: str) -> Any:
         """Return a column."""
-        return ArrowRows.of(self._table([name]))._plain().get_column(name)
+        return super(ArrowRows, self.of(self._table([name]))).get_column(name)
 
     def _plain(self) -> nw.DataFrame[pa.Table]:
         return cast("nw.DataFrame[pa.Table]", nw.from_native(self.to_native()))

@@ -159,8 +159,6 @@ def _as_kind_of(like: Any, frame: Frame) -> Any:
 def nan_to_null(frame: Frame) -> Frame:
     """Replace NaN by null. A figure is NaN if a number that it needs is missing; see `typed_column`."""
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
-    if isinstance(frame, nw.DataFrame):
-        figures = [name for name in figures if frame.get_column(name).is_nan().any()]
     replaced = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
     return frame.with_columns(*replaced) if replaced else frame
 

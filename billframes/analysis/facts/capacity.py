@@ -6,10 +6,11 @@ This is done in Python, because a calendar has a few thousand days at most.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import itertools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from billframes.analysis.data.expressions import period_numbers
 from billframes.config.firm import FirmSettings
@@ -63,10 +64,17 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
     >>> len(working_days(FirmSettings(holidays=["2026-02-16"]), dt.date(2026, 2, 1), dt.date(2026, 2, 28)))
     19
     """
-    week = {WEEKDAYS.index(day) for day in settings.working_days}
+    return _working_days(tuple(settings.working_days), tuple(settings.holidays), first, last)
+
+
+# A call of several months asks for the days of each month and of its year again.
+@functools.lru_cache(maxsize=100)
+def _working_days(
+    week: tuple[str, ...], holidays: tuple[Any, ...], first: dt.date, last: dt.date
+) -> frozenset[dt.date]:
+    numbers = {WEEKDAYS.index(day) for day in week}
     days = map(dt.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
-    workdays = frozenset(day for day in days if day.weekday() in week)
-    return workdays.difference(cast("tuple[dt.date, ...]", settings.holidays))
+    return frozenset(day for day in days if day.weekday() in numbers).difference(holidays)
 
 
 def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:

@@ -92,7 +92,7 @@ def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: 
     """
     own = tuple(own)
     billed = _billed(of, own, discounts)
-    joined = billed.select("invoice_id", *_OF_INVOICE, is_passed=nw.lit(1) == nw.lit(1))
+    joined = billed.select("invoice_id", *_OF_INVOICE)
     # What no item has of a balance is known only with all items.
     needed = KINDS if "balance" in only else only
     parts = [_time(of, joined, own, discounts)] if "time_entries" in of and "time" in needed else []
@@ -111,7 +111,7 @@ def _billed(of: Reader, own: tuple[str, ...], discounts: str) -> Frame:
     there = of.columns("invoices")
     known = [each for each in own if source_of(each, there) in there]
     rows = of.fact(invoices, known, discounts=discounts)
-    rows = rows.with_columns(C(*_TEXTS).cast(nw.String), is_passed=nw.lit(1) == nw.lit(1))
+    rows = rows.with_columns(C(*_TEXTS).cast(nw.String)).with_columns(invoice_state=_state_of_invoice())
     rows = rows.with_columns(state=_state()).with_columns(is_final=C("state") == "final")
     rows = rows.with_columns(kind=nw.when(C("is_spread")).then(nw.lit("")).otherwise(nw.lit("fees")))
     rows = rows.rename({"fees": "all_fees", "net": "fees", "matter_id": "own_matter_id"})
@@ -165,13 +165,16 @@ def _items(of: Reader, joined: Frame, name: str, own: tuple[str, ...]) -> Frame:
     )
 
 
-def _state() -> nw.Expr:
-    """Return the billing state of an item or an invoice; `is_passed` is missing if its invoice was not passed."""
+def _state_of_invoice() -> nw.Expr:
     invoice = C("invoice_state")
-    not_known = nw.when(C("is_passed")).then(nw.lit("unknown")).otherwise(nw.lit("lost"))
-    not_final = nw.when(invoice.is_in(ENUMS["invoice_state"])).then(nw.lit("prebill")).otherwise(not_known)
-    state = nw.when(invoice == "final").then(nw.lit("final")).otherwise(not_final)
-    return nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(state)
+    known = nw.when(invoice.is_in(ENUMS["invoice_state"])).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
+    return nw.when(invoice == "final").then(nw.lit("final")).otherwise(known)
+
+
+def _state() -> nw.Expr:
+    """Return the billing state of a row, which is that of its invoice."""
+    passed = nw.coalesce(C("invoice_state"), nw.lit("lost"))
+    return nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(passed)
 
 
 def _balances(items: Sequence[Frame], billed: Frame, types: Mapping[str, Any]) -> Frame:
