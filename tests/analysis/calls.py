@@ -397,12 +397,12 @@ ENGINE_CALLS = (
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
 # collect more rows, as their documentation says.
 QUERIES = {
-    "utilization by role and month": 5,
-    "realization by originator": 6,
-    "realization by industry": 4,
-    "aging by matter and user": 7,
-    "wip by originator": 8,
-    "reconcile": 2,
-    "billing lag by client": 3,
-    "effective rates by user": 5,
+    "utilization by role and month": 6,
+    "realization by originator": 8,
+    "realization by industry": 6,
+    "aging by matter and user": 9,
+    "wip by originator": 10,
+    "reconcile": 4,
+    "billing lag by client": 5,
+    "effective rates by user": 7,
 }

@@ -328,7 +328,7 @@ def test_a_creation_time_without_a_time_zone_is_warned_of_if_the_firm_is_not_in_
 
 def test_the_warning_of_an_unknown_invoice_names_it(whole):
     frames = {each: whole["pandas"][each] for each in KINDS}
-    filled = frames["time_entries"].fillna({"invoice_id": "1.0"})
+    filled = frames["time_entries"].fillna({"invoice_id": "1.0"}).assign(billed=True)
     with pytest.warns(IncompleteDataWarning, match=r"name an invoice .* passed \(for example invoice_id '1.0'\)"):
         wip(**frames | {"time_entries": filled}, as_of="2026-10-31")
 

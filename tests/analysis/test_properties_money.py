@@ -27,9 +27,9 @@ pytestmark = [
 QUICK = examples(8)
 DAYS = st.dates(pd.Timestamp("2026-06-20").date(), pd.Timestamp("2026-11-10").date()).map(str)
 MONEY = st.integers(-50_000, 200_000).map(lambda cents: cents / 100)
-INVOICE_IDS = st.sampled_from(["i1", "i2", "i3", None])
-MATTERS = st.sampled_from(["m1", "m2", "m3", "m5"])
-CLIENT_OF = {"m1": "c1", "m2": "c2", "m3": "c3", "m5": "c1"}
+CLIENT_OF = {"m1": "c1", "m2": "c2", "m3": "c3", "m5": "c1", "i1": "c1", "i2": "c2", "i3": "c3"}
+ON_INVOICE = {"m1": ["i1", None], "m2": ["i2", None], "m3": ["i3", None], "m5": ["i1", None]}
+MATTERS = st.sampled_from([*ON_INVOICE])
 BUDGETS = FirmSettings(budgets={"m1": 1000, "m2": 500})
 RATIOS = ("share", "rate", "burn", "remaining_amount", "budget_amount", "unbudgeted_amount")
 
@@ -40,22 +40,25 @@ def entry(draw):
     kind = draw(st.sampled_from(["billable", "billable", "nonBillable", "fixedFee"]))
     amount = hours * draw(st.sampled_from([0.0, 150.0, 333.33])) if kind == "billable" else None
     user = draw(st.sampled_from(["u1", "u2", "u9"]))
-    return draw(DAYS), user, CLIENT_OF[matter], matter, kind, hours, amount, draw(INVOICE_IDS)
+    on = draw(st.sampled_from(ON_INVOICE[matter]))
+    return draw(DAYS), user, CLIENT_OF[matter], matter, kind, hours, amount, on
 
 
 @st.composite
 def cost(draw):
     matter = draw(MATTERS)
-    return draw(DAYS), draw(st.sampled_from(["u1", None])), CLIENT_OF[matter], matter, draw(MONEY), draw(INVOICE_IDS)
+    on = draw(st.sampled_from(ON_INVOICE[matter]))
+    return draw(DAYS), draw(st.sampled_from(["u1", None])), CLIENT_OF[matter], matter, draw(MONEY), on
 
 
 @st.composite
 def bill(draw, number):
     state = draw(st.sampled_from(["final", "final", "draft"]))
-    amount, balance = draw(MONEY), draw(MONEY)
-    # The open part of a credit is negative, too.
-    balance = -abs(balance) if amount < 0 else balance
-    return f"i{number}", draw(DAYS), state, draw(DAYS), draw(st.sampled_from(["c1", "c2"])), amount, balance
+    amount = draw(MONEY)
+    # The open part of a credit is negative, too; a client can have paid too much.
+    cents = round(abs(amount) * 100)
+    balance = draw(st.integers(-cents, cents if amount > 0 else 0)) / 100
+    return f"i{number}", draw(DAYS), state, draw(DAYS), CLIENT_OF[f"i{number}"], amount, balance
 
 
 BOOKS = st.tuples(

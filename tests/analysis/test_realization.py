@@ -221,7 +221,9 @@ def test_an_invoice_that_was_not_passed_is_unknown(firm):
 
 def test_entries_whose_invoice_date_is_in_another_period_give_no_warning(pandas_firm):
     bills = pandas_firm.invoices(*INVOICES[:4], INVOICES[5])
-    entries = pandas_firm.entries(*WORK).assign(invoice_date=pd.Timestamp("2026-11-02"))
+    dates = bills.set_index("invoice_id")["invoice_date"]
+    entries = pandas_firm.entries(*WORK)
+    entries["invoice_date"] = entries["invoice_id"].map(dates).fillna(pd.Timestamp("2026-11-02"))
     row = realization(
         entries,
         expenses=pandas_firm.items(*EXPENSES),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ import narwhals.stable.v2 as nw
 from billframes._notes import Note, Rule
 from billframes.analysis.data.engine import collect_counts, join_by_id, to_dicts
 from billframes.analysis.data.expressions import count_if
-from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow
+from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow, column_names
 
 C = nw.col
 
@@ -69,10 +69,11 @@ UNBILLED_ON_INVOICE = Rule(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A note of rows that disagree; it is said by calls that use one of `columns`, each a frame and its column."""
+    """A note of rows that disagree, for calls that have all of `frames` and use one of `columns` of a frame."""
 
     note: Note
     columns: frozenset[tuple[str, str]]
+    frames: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,8 @@ class _Check:
     """
     What must agree in a row.
 
-    `needs` are columns of the frame with their kind, and `invoice` one of its invoice with its kind, which is
-    `_of_invoice_…` in the condition. `among` are the rows that can be asked, besides those without a value.
+    `needs` are columns of the frame with their kind, and `invoice` is a column of its invoice, which is `_of_invoice_…`
+    in the condition.
     """
 
     rule: Rule
@@ -138,7 +139,7 @@ CHECKS: Mapping[str, Sequence[_Check]] = {
 """What must agree in the rows of each frame."""
 
 
-def disagreements(frames: Mapping[str, Frame], names: Collection[str] = tuple(CHECKS)) -> list[Finding]:
+def disagreements(frames: Mapping[str, Frame], done: set[tuple[str, str]]) -> list[Finding]:
     """
     Find the rows of frames that disagree, from raw values.
 
@@ -147,20 +148,21 @@ def disagreements(frames: Mapping[str, Frame], names: Collection[str] = tuple(CH
     frames : mapping of str to Frame
         By the name of the list, all of one engine. Checks of frames and columns that are not there are left out, and so
         are those of columns with another type, which the analyses refuse.
-    names : collection of str
-        The frames whose rows are checked.
+    done : set of tuple of str
+        The checks that were made before, each by its frame and column; those that are made now are added.
 
     Returns
     -------
     list of Finding
     """
-    of_invoices = frames["invoices"].collect_schema() if "invoices" in frames else {}
-    asked = {
-        name: list(_asked(name, frame, of_invoices))
-        for name, frame in frames.items()
-        if name in names and name in CHECKS
-    }
-    rows = {name: _rows(frames, name, checks) for name, checks in asked.items() if checks}
+    asked = {name: [*_new(name, frames, done)] for name in CHECKS if name in frames}
+    if not any(asked.values()):
+        return []
+    schemas = {name: _schema(name, frames[name]) for name in asked}
+    of_invoices = schemas.get("invoices", {})
+    asked = {name: [each for each in checks if each.fits(schemas[name], of_invoices)] for name, checks in asked.items()}
+    invoices = _values_of_invoices(frames, [check for checks in asked.values() for check in checks if check.invoice])
+    rows = {name: _rows(name, frames[name], checks, invoices) for name, checks in asked.items() if checks}
     numbered = [(name, nth, check) for name in rows for nth, check in enumerate(asked[name])]
     counts: dict[str, dict[str, nw.Expr]] = {name: {} for name in rows}
     for name, nth, check in numbered:
@@ -174,30 +176,44 @@ def disagreements(frames: Mapping[str, Frame], names: Collection[str] = tuple(CH
     ]
 
 
-def _asked(name: str, frame: Frame, of_invoices: Mapping[str, Any]) -> Iterator[_Check]:
-    schema = frame.collect_schema()
-    return (check for check in CHECKS[name] if check.fits(schema, of_invoices))
+def _schema(name: str, frame: Frame) -> Mapping[str, Any]:
+    """Return the types of the columns that are compared; pandas derives types from values."""
+    compared = {IDS[name], *(column for check in CHECKS[name] for column in check.needs)}
+    if name == "invoices":
+        compared |= {"invoice_id", *(check.invoice for check in _OF_ITEMS if check.invoice)}
+    return frame.select(*(column for column in column_names(frame) if column in compared)).collect_schema()
 
 
-def _rows(frames: Mapping[str, Frame], name: str, checks: Sequence[_Check]) -> Frame:
+def _new(name: str, frames: Mapping[str, Frame], done: set[tuple[str, str]]) -> Iterator[_Check]:
+    """Yield the checks of a frame that are not done, and count them as done."""
+    for check in CHECKS[name]:
+        if (name, check.about) not in done and ("invoices" in frames or not check.invoice):
+            done.add((name, check.about))
+            yield check
+
+
+def _values_of_invoices(frames: Mapping[str, Frame], checks: Sequence[_Check]) -> Frame | None:
+    """Return what items are compared with, of each invoice; None if nothing is."""
+    if not checks:
+        return None
+    kinds = {check.invoice: check.needs[check.about] for check in checks}
+    invoices = _alike(frames["invoices"], {"invoice_id": "text"} | kinds).filter(~C("invoice_id").is_null())
+    # Equal rows of one invoice count once.
+    return invoices.group_by("invoice_id").agg(**{f"{_OF_INVOICE}{column}": C(column).max() for column in kinds})
+
+
+def _rows(name: str, frame: Frame, checks: Sequence[_Check], invoices: Frame | None) -> Frame:
     """Return the columns that the checks of a frame need, alike on all engines, with those of the invoices."""
     kinds = {column: kind for check in checks for column, kind in check.needs.items()}
-    schema = frames[name].collect_schema()
-    ids = {IDS[name]: "text"} if IDS[name] in schema else {}
-    rows = _alike(frames[name], ids | kinds)
-    of_invoices = {check.invoice: check.needs[check.about] for check in checks if check.invoice}
-    if not of_invoices:
+    rows = _alike(frame, kinds, [IDS[name]] if IDS[name] in column_names(frame) else ())
+    if invoices is None or not any(check.invoice for check in checks):
         return rows
-    invoices = _alike(frames["invoices"], {"invoice_id": "text"} | of_invoices)
-    invoices = invoices.filter(~C("invoice_id").is_null())
-    # Equal rows of one invoice count once.
-    named = {f"{_OF_INVOICE}{column}": C(column).max() for column in of_invoices}
-    return join_by_id(rows, invoices.group_by("invoice_id").agg(**named), "invoice_id")
+    return join_by_id(rows, invoices, "invoice_id")
 
 
-def _alike(frame: Frame, kinds: Mapping[str, str]) -> Frame:
-    rows = as_arrow(frame, list(kinds))
-    return rows.select(**{column: _value(column, kind) for column, kind in kinds.items()})
+def _alike(frame: Frame, kinds: Mapping[str, str], ids: Sequence[str] = ()) -> Frame:
+    rows = as_arrow(frame, [*dict.fromkeys((*ids, *kinds))])
+    return rows.select(**{each: C(each) for each in ids} | {each: _value(each, kind) for each, kind in kinds.items()})
 
 
 def _value(column: str, kind: str) -> nw.Expr:
@@ -222,15 +238,16 @@ def _has_kind(dtype: Any, kind: str) -> bool:
         return bool(dtype == nw.Boolean)
     if kind == "date":
         return bool(dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None))
-    return bool(dtype in (nw.String, nw.Categorical, nw.Enum))
+    return bool(dtype in (nw.String, nw.Categorical, nw.Enum) or dtype.is_integer())
 
 
 def _finding(name: str, check: _Check, rows: Frame, wrong: float, all_: float) -> Finding:
     named = ""
     if IDS[name] in rows.columns:
-        ids = rows.filter(check.can_be_asked() & check.is_wrong).select(id=C(IDS[name])).sort("id").head(_NAMED)
+        ids = rows.filter(check.can_be_asked() & check.is_wrong).select(id=C(IDS[name]).cast(nw.String)).sort("id").head(_NAMED)
         named = f" (for example `{IDS[name]}` {', '.join(str(row['id']) for row in to_dicts(ids))})"
     values = {"all": int(all_), "few": named, "column": f"`{check.about}`"}
     columns = {(name, column) for column in check.needs if not (check.invoice and column == "invoice_id")}
-    columns |= {("invoices", check.invoice)} if check.invoice else set()
-    return Finding(Note(check.rule, name, wrong, f"{name} {check.about}", values), frozenset(columns))
+    others = {("invoices", check.invoice)} if check.invoice else set()
+    frames = frozenset(frame for frame, _ in columns | others)
+    return Finding(Note(check.rule, name, wrong, f"{name} {check.about}", values), frozenset(columns | others), frames)

@@ -242,7 +242,8 @@ class Call(Reader):
         return {name: self.natives[name] for name in names if name in self.natives}
 
     def use(self, columns: Columns) -> None:
-        """Note what the checks found in columns."""
+        """Note what the checks found in columns, and between frames."""
+        self.notes.merge(self.data.found_between(columns))
         for name, column in columns:
             if found := self.data.table(name).check()[1].notes.get((name, column)):
                 self.notes.merge(found)

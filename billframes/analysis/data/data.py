@@ -24,6 +24,7 @@ import pyarrow as pa
 from billframes._forks import PerProcess
 from billframes._notes import Note, Notes
 from billframes.analysis.data.arrow import ArrowRows
+from billframes.analysis.data.between import Finding, disagreements
 from billframes.analysis.data.engine import lazy
 from billframes.analysis.data.findings import Findings
 from billframes.analysis.data.native import require, select_columns, wrap_frames
@@ -102,6 +103,8 @@ class _Kept:
     tables: dict[str, Table] = field(default_factory=dict)
     facts: dict[Any, tuple[Frame, Columns]] = field(default_factory=dict)
     known: dict[Any, Any] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    compared: set[tuple[str, str]] = field(default_factory=set)
     # In a forked child, a lock that a thread of the parent held would stay locked.
     lock: PerProcess[threading.RLock] = field(default_factory=lambda: PerProcess(threading.RLock))
 
@@ -165,19 +168,26 @@ class Data:
         data._kept.tables = {name: self.table(name) for name in self.natives}
         data._kept.tables |= {name: Table(name, each.to_native(), each) for name, each in rows.items()}
         data.natives = {name: each.native for name, each in data._kept.tables.items()}
+        data._kept.findings, data._kept.compared = [*self._kept.findings], {*self._kept.compared}
         return data
 
     def check(self) -> None:
-        """Check the frames that were not checked yet; those of lazy engines in one query."""
+        """Check the frames that were not checked yet, and compare them; those of lazy engines in one query each."""
         with self._kept.lock.own:
-            tables = {name: table for name in self.natives if not (table := self.table(name)).is_checked}
-            if not tables:
-                return
-            notes = Notes()
-            natives = {name: each.native for name, each in tables.items()}
-            frames, findings = check_values({name: each.frame for name, each in tables.items()}, natives, notes)
-            for name, each in tables.items():
-                each.checked[False] = frames[name], findings, [found for found in notes if found.subject == name]
+            tables = {name: self.table(name) for name in self.natives}
+            if new := {name: table for name, table in tables.items() if not table.is_checked}:
+                notes = Notes()
+                natives = {name: each.native for name, each in new.items()}
+                frames, findings = check_values({name: each.frame for name, each in new.items()}, natives, notes)
+                for name, each in new.items():
+                    each.checked[False] = frames[name], findings, [found for found in notes if found.subject == name]
+            frames = {name: each.frame for name, each in tables.items()}
+            self._kept.findings += disagreements(frames, self._kept.compared)
+
+    def found_between(self, columns: Columns) -> list[Note]:
+        """Return notes of rows that disagree in one of these columns."""
+        found = [each for each in self._kept.findings if each.columns & columns]
+        return [each.note for each in found if each.frames <= self.natives.keys()]
 
     def of_loads(self) -> list[Note]:
         """Return warnings and facts of the frames beside their loads; each frame is compared once."""

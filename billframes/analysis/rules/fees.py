@@ -26,7 +26,7 @@ from billframes.analysis.rules.invoices import (
     NO_DUE_DATE_OF_WORK,
     UNKNOWN_INVOICE,
 )
-from billframes.analysis.rules.loads import need_work_on_invoices
+from billframes.analysis.rules.loads import has_removed_rows, need_work_on_invoices
 from billframes.analysis.rules.people import UNKNOWN_TYPE
 from billframes.periods import Period
 
@@ -55,8 +55,11 @@ def lost_in(call: Call, *periods: Period) -> nw.Expr | None:
     """
     Return whether an entry is on an invoice that was not passed, and that may be of one of the periods by its date.
 
-    It is None if no entry is, which is known of frames that are kept.
+    It is None if no entry is, which is known of frames that are kept, or if invoices were removed after their load:
+    then the result says so, and work on the others is not lost.
     """
+    if has_removed_rows(call.natives["invoices"]):
+        return None
     lost = (C("state") == "lost") & C("is_billable")
     if call.data.has_whole_facts:
         key, counts = ("lost entries", call.frames_key), {"rows": count_if(lost)}
