@@ -31,12 +31,12 @@ COSTS = "matter_id user_id client_id amount invoice_id"
 
 def frames(firm, *bills, worth=1000.0, expenses=(200.0,), fees=()):
     """Return time of u1 and u2, expenses and fixed fees on each invoice (id, date, client, amount, balance)."""
-    ids = [bill[0] for bill in bills]
-    work = [("2026-09-01", user, "c1", "m1", "billable", 2.0, worth / 2, id_) for id_ in ids for user in ("u1", "u2")]
+    on = [(bill[0], bill[2]) for bill in bills]
+    work = [("2026-09-01", user, of, "m1", "billable", 2.0, worth / 2, id_) for id_, of in on for user in ("u1", "u2")]
     return {
         "time_entries": firm.entries(*(work if worth else [])),
-        "expenses": firm.frame(COSTS, *[("m2", "u1", "c1", cost, id_) for id_ in ids for cost in expenses]),
-        "fixed_fees": firm.frame(COSTS, *[("m5", "u1", "c1", fee, id_) for id_ in ids for fee in fees]),
+        "expenses": firm.frame(COSTS, *[("m2", "u1", of, cost, id_) for id_, of in on for cost in expenses]),
+        "fixed_fees": firm.frame(COSTS, *[("m5", "u1", of, fee, id_) for id_, of in on for fee in fees]),
         "invoices": firm.invoices(*[(id_, day, "final", day, *rest) for id_, day, *rest in bills]),
     }
 

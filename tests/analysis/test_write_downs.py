@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*are above their items:billfram
 # credit note, i5 a fixed fee of 1,000 billed at 900.
 WORK = (
     ("2026-08-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1"),
-    ("2026-09-01", "u2", "c2", "m2", "billable", 3.0, 600.0, "i1"),
+    ("2026-09-01", "u2", "c1", "m2", "billable", 3.0, 600.0, "i1"),
     ("2026-09-02", "u2", "c2", "m2", "billable", 1.0, 250.0, "i2"),
     ("2026-10-03", "u1", "c1", "m1", "billable", 1.0, 300.0, "i3"),
     ("2026-10-10", "u2", "c1", "m1", "billable", 1.0, 200.0, None),
