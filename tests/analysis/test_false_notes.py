@@ -189,7 +189,7 @@ def test_an_empty_frame_without_columns_counts_as_no_rows(engine, none):
 
 
 def test_a_column_that_is_not_used_is_not_checked():
-    frames = on(change(make_firm(), "time_entries", created_at=lambda row: str(row["date"])), ENGINES["pandas"])
+    frames = on(change(make_firm(), "time_entries", due_date=lambda row: str(row["date"])), ENGINES["pandas"])
     assert notes_of(CALLS["realization"], frames) == []
 
 

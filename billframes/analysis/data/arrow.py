@@ -2,7 +2,7 @@
 
 Narwhals computes each expression by itself: ten sums over the rows of one kind compare the kinds ten times, and its
 bookkeeping takes longer than a step over 25,000 rows. A frame of `ArrowRows` computes a column when it is first used,
-so that a fact costs what is asked of it, and compares coded text by its few values. All methods that are not here are
+so that a fact costs what its callers use, and compares coded text by its few values. All methods that are not here are
 those of Narwhals, which also computes the steps that this module does not know.
 
 A column is a chunked array here, and a value that is the same in all rows is a scalar.

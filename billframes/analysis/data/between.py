@@ -244,7 +244,12 @@ def _has_kind(dtype: Any, kind: str) -> bool:
 def _finding(name: str, check: _Check, rows: Frame, wrong: float, all_: float) -> Finding:
     named = ""
     if IDS[name] in rows.columns:
-        ids = rows.filter(check.can_be_asked() & check.is_wrong).select(id=C(IDS[name]).cast(nw.String)).sort("id").head(_NAMED)
+        ids = (
+            rows.filter(check.can_be_asked() & check.is_wrong)
+            .select(id=C(IDS[name]).cast(nw.String))
+            .sort("id")
+            .head(_NAMED)
+        )
         named = f" (for example `{IDS[name]}` {', '.join(str(row['id']) for row in to_dicts(ids))})"
     values = {"all": int(all_), "few": named, "column": f"`{check.about}`"}
     columns = {(name, column) for column in check.needs if not (check.invoice and column == "invoice_id")}
