@@ -13,7 +13,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-_ABSENT = "With None, no rows count, with a warning. If the firm has none, pass an empty frame."
+_ABSENT = (
+    "If the firm has none, pass an empty frame. With None, a warning says that they are missing; fees billed for time "
+    "then include what invoices bill for them."
+)
 _FRAMES = dict.fromkeys(("expenses", "fixed_fees"), _ABSENT) | dict.fromkeys(
     ("matters", "users", "clients"), "For the columns that `by` names, matter types and roles."
 )
