@@ -6,21 +6,22 @@ schema. Names of figures, analyses and keys are looked up in the declarations, s
 
 from __future__ import annotations
 
-import copy
 import re
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 from msgspec import Meta
 
-from billframes._names import closest, first_few, join_names
+from billframes._names import closest, first_few
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
 from billframes.analysis.results.explain import explain as explain_word
-from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, find_figures, name_to_write
+from billframes.analysis.results.figure_names import figure_names, find_figure, find_figures, name_to_write
 from billframes.analysis.results.figures_side_by_side import FIGURES, MISSING, TOTAL
 from billframes.analysis.results.result_rows import total_of
 from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
@@ -28,6 +29,7 @@ from billframes.assistant.books import from_books
 from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.book.methods import analysis_methods
+from billframes.book.records import by_invoice, shown_columns, with_details
 from billframes.errors import ParameterError
 
 TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
@@ -147,30 +149,20 @@ class Tools:
     ) -> dict[str, Any]:
         """List the records behind a figure, such as invoices or entries, the largest first; the total is of all."""
         figure, book = find_figure(measure), self._source.book(period, data_of)
-        spec = figure.analysis.records
-        if spec is None or not figure.measure.adds_up:
-            raise ParameterError(_no_records(measure, figure))
         self._check_keys(book, [], where)
-        book = copy.copy(book)
-        frames = {}
-        for name in spec.frames:
-            every: pd.DataFrame = getattr(book, name)
-            added: dict[str, Any] = {spec.key: every[IDS[name]], "kind": name}
-            frames[name] = every.assign(**added)
-            setattr(book, name, frames[name])
-        parts = book.figures(f"{figure.analysis.name}.{figure.measure.name}", by=[spec.key], where=where)
-        total = parts.attrs[TOTAL][figure.column]
-        parts = parts[parts[figure.column].fillna(0.0) != 0]
-        parts = parts.sort_values(figure.column, key=abs, ascending=False, kind="stable")
-        details = pd.concat([each.dropna(axis="columns", how="all") for each in frames.values()])
-        shown = [each for each in self._shown(spec.shown) if each in details and each not in parts]
-        listed = parts.head(min(top, MOST_ROWS)).merge(details[[spec.key, *shown]], on=spec.key, how="left")
+        of, name = figure.analysis, figure.column
+        payments = from_books(of, book, self._source) if of.needs_payments else {}
+        rows = book.rows(measure, where=where, **payments)
+        rows = by_invoice(rows, [name]) if of.records == "invoice" else rows
+        rows = rows.sort_values(name, key=abs, ascending=False, kind="stable", ignore_index=True)
+        listed = with_details(rows.head(min(top, MOST_ROWS)), partial(getattr, book), [name])
+        ids = [each for each in IDS.values() if each in listed and listed[each].notna().any()]
+        shown = self._shown(shown_columns(listed, [replace(figure.measure, name=name)]))
         return {
-            **table(listed),
-            "counted": len(parts),
-            "total": cell(total, figure.measure.unit),
-            "missing": parts.attrs[MISSING],
-            **self._meaning(book, [figure.analysis.name]),
+            **table(listed[list(dict.fromkeys([*ids, *shown]))]),
+            "counted": len(rows),
+            "total": cell(rows[name].sum(skipna=False), figure.measure.unit),
+            **self._meaning(book, [of.name]),
         }
 
     def analysis(
@@ -249,16 +241,6 @@ class Tools:
 
 def _unit(found: Measure | None) -> str:
     return found.unit if found else "text"
-
-
-def _no_records(name: str, figure: Figure) -> str:
-    """Say which figures have records."""
-    if figure.analysis.records and figure.measure.ratios:
-        parts = dict.fromkeys(part for pair in figure.measure.ratios for part in pair)
-        return f"{name!r} is a ratio. Ask for the records of {join_names(list(map(repr, parts)))}."
-    counted = [f"{each.name}.{each.records.counted}" for each in analyses().values() if each.records]
-    names = [name_to_write(figure_names()[each].column) for each in counted if each in figure_names()]
-    return f"{name!r} has no records to list. Amounts and hours beside these have: {', '.join(names)}."
 
 
 def _check_values(book: Book, key: str, given: list[Any]) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.spec import Analysis, FilterKind
@@ -32,15 +33,20 @@ from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames
 from billframes.widgets.paid import check_begin
 
 Span = tuple[dt.date, dt.date]
+Run = Callable[..., Any]
+_Call = Callable[..., pd.DataFrame]
 
 
-def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By, filters: FilterKind) -> pd.DataFrame:
+def calculate(
+    frames: FilteredFrames, span: Span, analysis: Analysis, by: By, filters: FilterKind, run: Run = run
+) -> pd.DataFrame:
     """
     Calculate an analysis of the records that pass the filters, which select the records that `TabSpec` declares.
 
-    `span` has the first and the last day. Without `by` there is one row, except for an analysis without `by`.
+    `span` has the first and the last day. Without `by` there is one row, except for an analysis without `by`. `run` is
+    that of `call_analysis`.
     """
-    return _METHODS[filters](frames, span, analysis, by)
+    return _METHODS[filters](frames, span, partial(call_analysis, analysis, run=run), analysis, by)
 
 
 class _SubstituteBook:
@@ -91,14 +97,14 @@ class _SubstituteBook:
         return self._filtered.book_filters.today if self._filtered.book.loaded_on(name) else None
 
 
-def _parts_of_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def _parts_of_items(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Add up the items of the people who pass, with their available hours, and keep the parts of the marked items."""
     items = {name: partial(frames.items_of_users, name) for name in ITEMS}
     book = _SubstituteBook(frames, span, {**items, "users": frames.users}, frames.settings_of_users(), "items")
-    return _marked_parts(analysis, book, by, [MARK] if frames.marks_items else [])
+    return _marked_parts(call, book, by, [MARK] if frames.marks_items else [])
 
 
-def _parts_of_time_entries(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def _parts_of_time_entries(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Spread invoices over all their items, and keep the parts of the time entries that pass."""
     others: dict[str, Callable[[], pd.DataFrame]] = {
         name: partial(frames.of_clients, name) for name in (*ITEMS, "invoices")
@@ -107,10 +113,10 @@ def _parts_of_time_entries(frames: FilteredFrames, span: Span, analysis: Analysi
     if marks:
         others["time_entries"] = frames.marked_time_entries
     book = _SubstituteBook(frames, span, others, frames.book.settings, "time entries")
-    return _marked_parts(analysis, book, by, marks)
+    return _marked_parts(call, book, by, marks)
 
 
-def _parts_of_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def _parts_of_matters(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Spread invoices over all their items, and keep the parts of the clients, matters and people that pass."""
     others: dict[str, Callable[[], pd.DataFrame]] = {}
     marks = []
@@ -123,32 +129,32 @@ def _parts_of_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by
             marks.append(mark := f"{entity}_{MARK}")
             others[name] = partial(frames.marked_details, name, entity, state, mark)
     book = _SubstituteBook(frames, span, others, frames.book.settings, "matters")
-    return _marked_parts(analysis, book, by, marks)
+    return _marked_parts(call, book, by, marks)
 
 
-def _rows_of_clients(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def _rows_of_clients(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Calculate for the whole book, and keep the rows of the clients that pass."""
     book = _SubstituteBook(frames, span, {}, frames.book.settings)
-    result = call_analysis(analysis, book, {"by": by} if "by" in analysis.takes else {})
+    result = call(book, {"by": by} if "by" in analysis.takes else {})
     if frames.client_state.criteria:
         passing = frames.passing("clients", "client", frames.client_state)
         result = result[result["client_id"].isin(passing["client_id"])]
     return result.reset_index(drop=True)
 
 
-def _of_payments(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def _of_payments(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Spread the payments of the clients that pass over all work."""
     check_begin(frames.book_filters.payments, span[0])
     book = _SubstituteBook(frames, span, {}, frames.book.settings)
-    return call_analysis(analysis, book, {"by": by, "payments": frames.payments()})
+    return call(book, {"by": by, "payments": frames.payments()})
 
 
-def _of_whole_book(frames: FilteredFrames, _span: Span, analysis: Analysis, _by: By) -> pd.DataFrame:
+def _of_whole_book(frames: FilteredFrames, _span: Span, _call: _Call, analysis: Analysis, _by: By) -> pd.DataFrame:
     """Forecast the book from the day of the load."""
     return forecast_of(getattr(frames.book, analysis.name))
 
 
-_METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, Analysis, By], pd.DataFrame]] = {
+_METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, _Call, Analysis, By], pd.DataFrame]] = {
     "items": _parts_of_items,
     "time_entries": _parts_of_time_entries,
     "matters": _parts_of_matters,
@@ -158,12 +164,18 @@ _METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, Analysis, By], pd.Dat
 }
 
 
-def _marked_parts(analysis: Analysis, book: _SubstituteBook, by: By, marks: list[str]) -> pd.DataFrame:
-    """Group by the marks as well, and keep the marked rows. Sums are 0 in a total or a period without such rows."""
-    result = call_analysis(analysis, book, {"by": add_keys(by, marks)})
+def _marked_parts(call: _Call, book: _SubstituteBook, by: By, marks: list[str]) -> pd.DataFrame:
+    """
+    Group by the marks as well, and keep the marked rows.
+
+    Sums are 0 in a total or a period without such rows; the rows behind sums stay as they are.
+    """
+    result = call(book, {"by": add_keys(by, marks)})
     if not marks:
         return result
     parts = keep_rows(result, dict.fromkeys(marks, YES)).drop(columns=marks)
+    if "kind" in parts:
+        return parts
     zeros = partial(row_of_zeros, result.drop(columns=marks))
     if by is None:
         return parts if len(parts) else zeros()

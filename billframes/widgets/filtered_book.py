@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
+from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 
@@ -17,6 +19,7 @@ from billframes.analysis.declare.spec import Analysis, FilterKind, TabSpec
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.figure_names import figure_names, find_figure
 from billframes.analysis.results.result_rows import total_of
+from billframes.analysis.results.rows_behind import run_rows
 from billframes.book import Book
 from billframes.book.kept_results import KeptResults
 from billframes.config.firm import describe_settings
@@ -135,6 +138,14 @@ class FilteredBook:
         return results.get(
             (analysis.name, by, kind),
             lambda: calculate(self.frames, (self.start, self.end), analysis, by, kind),
+        )
+
+    def rows(self, analysis: Analysis, by: Sequence[str], names: Sequence[str], filters: FilterKind) -> pd.DataFrame:
+        """Return the rows behind sums of the records that pass the filters, by keys."""
+        run = partial(run_rows, names)
+        return self._results.get(
+            (analysis.name, by, "rows", filters),
+            lambda: calculate(self.frames, (self.start, self.end), analysis, [*by], filters, run),
         )
 
     def total(self, analysis: Analysis) -> dict[str, float]:

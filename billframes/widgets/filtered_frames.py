@@ -11,8 +11,6 @@ import pandas as pd
 
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.distinct_names import DistinctNames
-from billframes.analysis.declare.columns import IDS, ITEM_ID
-from billframes.analysis.declare.spec import FilterKind
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
@@ -65,24 +63,18 @@ class FilteredFrames:
             self._kept[call] = make()
         return self._kept[call]
 
-    def items_with_details(self, name: str, kind: FilterKind = "items") -> pd.DataFrame:
-        """
-        Return the time entries, expenses or fixed fees that pass, with their details.
-
-        Where filters select only matters or clients, all of them are returned.
-        """
+    def items_with_details(self, name: str) -> pd.DataFrame:
+        """Return the time entries, expenses or fixed fees that pass, with their details."""
         filters = self.book_filters.for_frame(name)
-        if kind in {"matters", "clients"}:
-            return _with_item_ids(filters.data, name)
         # Expenses have no billing type, for example, so none of them pass a filter on it.
         has_columns = set(self.state.criteria) <= set(filters.columns)
-        return _with_item_ids(filters.frame(self.state) if has_columns else filters.data.iloc[:0], name)
+        return filters.frame(self.state) if has_columns else filters.data.iloc[:0]
 
     def items_of_users(self, name: str) -> pd.DataFrame:
         """Return the time entries, expenses or fixed fees of the people who pass; `MARK` marks those that pass."""
 
         def make() -> pd.DataFrame:
-            items = _with_item_ids(getattr(self.book, name), name)
+            items: pd.DataFrame = getattr(self.book, name)
             if self.marks_items:
                 items = marked(items, MARK, self.items_with_details(name).index)
             if not self.user_state.criteria:
@@ -142,11 +134,6 @@ class FilteredFrames:
             return settings
         ids = dict(zip(everyone["email"].str.lower(), everyone["user_id"], strict=True))
         return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
-
-
-def _with_item_ids(items: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Add the column of ids that time entries, expenses and fixed fees share."""
-    return items.assign(**{ITEM_ID: items[IDS[name]]})
 
 
 def marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFrame:

@@ -1,12 +1,11 @@
 """The contents of the explorer's tabs, as the analyses declare them (`TabSpec`).
 
-Titles, units, questions, columns and charts are those that the analysis declares. The rows behind a bar are the same
-analysis grouped by single records, so they add up to the bar.
+Titles, units, questions, columns and charts are those that the analysis declares. The rows behind a bar are those that
+the analysis adds up.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -16,19 +15,16 @@ import pandas as pd
 from billframes import plots, tables
 from billframes._format import MISSING, short_date
 from billframes._notes import Notes, collect_notes
-from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.declare.lookup import analyses, measure, measures
+from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import Analysis, FilterKind, RecordsSpec, TabSpec
+from billframes.analysis.declare.spec import Analysis, TabSpec
 from billframes.analysis.keys.by import TIMES, By
+from billframes.book.records import by_invoice, shown_columns, with_details
 from billframes.book.slices import keep_rows
-from billframes.display import shown_heading
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import Order, row_labels
 from billframes.widgets.options import fold
 from billframes.widgets.pictures import Place, picture
-
-_KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +46,25 @@ class AnalysisView:
 
     @property
     def opens(self) -> bool:
-        """Whether a row shows the records behind it."""
-        return self.analysis.records is not None
-
-    @property
-    def records(self) -> RecordsSpec:
-        """The declaration of the records behind a row, if it opens."""
-        return cast("RecordsSpec", self.analysis.records)
+        """Whether a row shows the rows behind it."""
+        return bool(self.tab.opens)
 
     @property
     def counted(self) -> Measure:
-        """The measure that the records behind a row add up to."""
-        name = self.records.counted
-        found = measures()[name]
-        return found if self.records.has_parts else dataclasses.replace(found, title=shown_heading(name))
+        """The sum that the rows behind a row add up to."""
+        return cast("Measure", measure(self.tab.opens.rpartition(".")[2], self._opened))
+
+    @property
+    def _opened(self) -> Analysis:
+        name = self.tab.opens.rpartition(".")[0]
+        return analyses()[name] if name else self.analysis
+
+    @property
+    def _parts(self) -> list[Measure]:
+        """The sums whose parts are shown: the counted one, and others that are compared."""
+        others = [measure(name, self.analysis) for name in self.tab.compared]
+        counted = self.counted
+        return [counted, *(each for each in others if each and each.adds_up and each.name != counted.name)]
 
     def columns(self, result: pd.DataFrame) -> list[Measure]:
         """Return the measures in the table of a result."""
@@ -120,32 +121,27 @@ class AnalysisView:
 
     def rows_behind(self, filtered: FilteredBook, key: str | None, value: object) -> pd.DataFrame:
         """
-        Return the records that a row consists of, with the part of each in the figure.
+        Return the rows that a row of the result is the sum of, with the part of each.
 
-        `value` is that of the row in the first column, missing for unassigned. Without a key, whole records are listed.
+        `value` is that of the row in the first column, missing for unassigned. Without a key, it is an invoice.
         """
-        spec = self.records
-        details = _records(filtered, spec.frames, self.tab.filters)
-        if key is None:
-            rows = details[details["invoice_id"] == value]
-        else:
-            of_row = self._parts(filtered, key, value)
-            names = [name for name in of_row if name != spec.key]
-            rows = details.drop(columns=names, errors="ignore").merge(of_row, on=spec.key)
-        rows = filtered.book_filters.distinct_names(rows)
-        rows = rows[[name for name in spec.shown if name in rows]]
-        return rows.sort_values(spec.date, ascending=False, kind="stable", ignore_index=True)
-
-    def _parts(self, filtered: FilteredBook, key: str, value: object) -> pd.DataFrame:
-        """Return the ids of the records behind a row, with the part of each in the figure."""
-        spec = self.records
+        analysis, counted = self._opened, self.counted.name
+        names = [each.name for each in self._parts]
+        of_invoices = self.analysis.records == "invoice"
+        by = ("invoice_id", "client", "user") if key is None else (key, "invoice_id") if of_invoices else (key,)
         # The tab already shows the notes of this analysis.
         with collect_notes(Notes("page")):
-            of = analyses()[spec.of] if spec.of else self.analysis
-            result = filtered.result(of, [key, spec.key], self.tab.filters)
-        of_row = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
-        parts = [name for name in spec.shown if name in of_row and name in measures()]
-        return of_row.loc[of_row[spec.counted] != 0, [spec.key, *parts]]
+            rows = filtered.rows(analysis, by, names, self.tab.filters)
+        rows = keep_rows(rows, {str(rows.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
+        rows = rows[rows[counted] != 0]
+        names = [name for name in names if name == counted or (name in rows and rows[name].fillna(1.0).any())]
+        if of_invoices:
+            rows = by_invoice(rows, names)
+        rows = with_details(rows, partial(getattr, filtered.book), names)
+        rows = filtered.book_filters.distinct_names(rows)
+        rows = rows[shown_columns(rows, [each for each in self._parts if each.name in names])]
+        newest = rows.columns[0]
+        return rows.sort_values(newest, ascending=False, kind="stable", ignore_index=True)
 
 
 def views() -> list[AnalysisView]:
@@ -160,17 +156,3 @@ def _texts(values: pd.Series[Any]) -> list[str]:
     return [
         MISSING if pd.isna(each) else short_date(each).replace(" ", "\xa0") if dates else str(each) for each in values
     ]
-
-
-def _records(filtered: FilteredBook, frames: tuple[str, ...], kind: FilterKind) -> pd.DataFrame:
-    """Return invoices, matters, or items of one or more kinds, with their details, that can be behind a row."""
-    if frames == ("invoices",):
-        return filtered.frames.of_clients("invoices")
-    if frames == ("matters",):
-        return filtered.book.matters
-    items = [filtered.frames.items_with_details(name, kind) for name in frames]
-    if len(items) == 1:
-        return items[0]
-    return pd.concat(
-        [each.assign(kind=_KINDS[name]) for name, each in zip(frames, items, strict=True)], ignore_index=True
-    )

@@ -96,7 +96,7 @@ def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book
         "Realization by entry",
         "Work in progress by item",
         "Receivables by invoice",
-        "Exposure by matter",
+        "Exposure by item",
         "Definitions",
     ]
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
@@ -357,7 +357,7 @@ def test_the_figures_of_a_client_or_person_are_sums_of_the_entries_that_name_it(
         "Utilization by timekeeper": "Utilization by entry",
         "Work in progress by client": "Work in progress by item",
         "Receivables by client": "Receivables by invoice",
-        "Exposure by client": "Exposure by matter",
+        "Exposure by client": "Exposure by item",
     }.items():
         table = next(each for each in tables if each.title == title)
         place = SheetRange(table)
@@ -374,7 +374,7 @@ def test_the_figures_of_a_client_or_person_are_sums_of_the_entries_that_name_it(
 def test_records_that_are_too_many_for_a_sheet_are_left_out(tables, october, monkeypatch):
     monkeypatch.setattr("billframes.report.details.MOST_ROWS", 500)
     left = {each.title for each in details(october, sheets(october))}
-    assert left == {"Receivables by invoice", "Exposure by matter"}
+    assert left == {"Receivables by invoice"}
 
 
 def test_no_sheet_shows_ids(written):

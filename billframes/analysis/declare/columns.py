@@ -36,9 +36,6 @@ IDS = {
 }
 """The id column of each frame."""
 
-ITEM_ID = "item_id"
-"""The id column of frames with time entries, expenses and fixed fees together."""
-
 REQUIRED_NUMBERS = {
     "time_entries": ("hours",),
     "expenses": ("amount",),

@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from billframes._names import closest
-from billframes.analysis.declare.columns import DATES, IDS, ITEM_ID
+from billframes.analysis.declare.columns import DATES
 from billframes.analysis.declare.docstrings import whole_docstring
 from billframes.analysis.declare.explanation import Explanation
 from billframes.analysis.declare.metrics import Measure, bucket_measure
@@ -36,7 +36,6 @@ __all__ = [
     "ChartSpec",
     "FilterKind",
     "FromBook",
-    "RecordsSpec",
     "TabSpec",
     "TableSpec",
     "parameters",
@@ -215,44 +214,6 @@ class FromBook:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordsSpec:
-    """
-    The records behind a figure.
-
-    The part of each record in the figure comes from the same analysis, or from the one in `of`, also grouped by the
-    records' id. So the records add up to the figure. Without parts, whole records are listed, such as the work on an
-    invoice.
-
-    Parameters
-    ----------
-    frames : tuple of str
-        The frames that the records are in.
-    counted : str
-        The measure that the records add up to.
-    date : str
-        The records' date column; the newest records are listed first.
-    shown : tuple of str
-        The columns to show, the most important first. Measures of the analysis show the record's part in the figure.
-    of : str
-        The analysis that divides the figure among the records, if the one that declares them can't.
-    has_parts : bool
-        Whether the records are divided. If not, they are those with the value of the row in the result's first column.
-    """
-
-    frames: tuple[str, ...]
-    counted: str
-    date: str
-    shown: tuple[str, ...]
-    of: str = ""
-    has_parts: bool = True
-
-    @property
-    def key(self) -> str:
-        """The column that identifies a record, as a key of the analysis."""
-        return IDS[self.frames[0]] if len(self.frames) == 1 else ITEM_ID
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Analysis(Explanation):
     """
@@ -272,7 +233,9 @@ class Analysis(Explanation):
         Takes the call and the function's options, and returns the rows of the result.
     table : TableSpec, optional
     chart : ChartSpec, optional
-    records : RecordsSpec, optional
+    records : str
+        What the workbook and the explorer list behind its figures: "entry", "item", or "invoice", whose items are added
+        up. If empty, the workbook has no sheet of them.
     tab : TabSpec, optional
     book : FromBook
     short : tuple of str
@@ -294,7 +257,7 @@ class Analysis(Explanation):
     rows_of: Callable[..., Any] | None = None
     table: TableSpec | None = None
     chart: ChartSpec | None = None
-    records: RecordsSpec | None = None
+    records: str = ""
     tab: TabSpec | None = None
     book: FromBook = FromBook()
     short: tuple[str, ...] = ()

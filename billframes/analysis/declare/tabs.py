@@ -49,6 +49,9 @@ class TabSpec:
         with their shares of the invoices. "matters": clients, matters and people, with their shares of the invoices.
         "clients": the rows of the result, by their client. "payments": payments, by their client; there is no
         such tab without payments. "forecast": nothing, because the book is forecast from the day of the load.
+    opens : str
+        The sum whose rows a click on a row lists, as "total" or, of another analysis, "aging.total". If empty, rows do
+        not open.
     compared : tuple of str
         The tiles that are compared with the period before. Left out are figures that still change after their period,
         and balances, which have no history.
@@ -64,6 +67,7 @@ class TabSpec:
     order: str
     filters: FilterKind
     by: tuple[str, ...] = ()
+    opens: str = ""
     compared: tuple[str, ...] = ()
     in_overview: bool = False
     note: str = ""

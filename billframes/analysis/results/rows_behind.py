@@ -218,6 +218,13 @@ def _run(
     return call.result(cast("Frame", nw.from_native(rows.rename_columns(names))))
 
 
+def run_rows(names: Sequence[str], analysis: Analysis, data: Data, *, by: By = None, **options: Any) -> Any:
+    """Return the rows behind some sums of an analysis by keys; `call_analysis` calls it in place of the analysis."""
+    call = Call(data, analysis.name)
+    found = list_rows(call, analysis, names, {"by": by, **options}, names_in(by)).rows
+    return call.result(cast("Frame", nw.from_native(found)))
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The rows behind figures of one analysis, and the columns that its result has."""

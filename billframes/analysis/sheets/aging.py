@@ -25,7 +25,7 @@ from billframes.analysis.data.expressions import count_if, day_number, midnight,
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame
 from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
-from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.work import due, work
 from billframes.analysis.keys.by import By
@@ -274,15 +274,7 @@ ANALYSIS = Analysis(
         gives=(["100", "5"], "Receivables by client, by days past due"),
     ),
     book=FromBook(needs=_frames_for),
-    records=RecordsSpec(
-        frames=("invoices",),
-        counted="total",
-        date="invoice_date",
-        shown=(
-            *("invoice_date", "invoice_number", "total", "balance", "amount", "due_date", "client_name"),
-            "matter_name",
-        ),
-    ),
+    records="invoice",
     tab=TabSpec(
         place=3,
         in_overview=True,
@@ -290,6 +282,7 @@ ANALYSIS = Analysis(
         by=("client", "practice_area", "responsible", "matter"),
         tiles=("total", "overdue", "91+", "credit_amount"),
         order="total",
+        opens="total",
         filters="matters",
         note="The balance of an invoice for several matters is divided among them.",
     ),

@@ -19,7 +19,7 @@ from billframes.analysis.data.expressions import day_number
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
-from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.last_days import billed_until, with_last_days
 from billframes.analysis.keys.by import By
@@ -213,21 +213,14 @@ ANALYSIS = Analysis(
         gives=(["350", "100"], "Work in progress and receivables by client"),
     ),
     book=FromBook(),
-    records=RecordsSpec(
-        frames=("matters",),
-        counted="exposure_amount",
-        date="last_work_date",
-        shown=(
-            *("name", "exposure_amount", "wip_amount", "receivable_amount", "overdue", "last_work_date"),
-            *("last_invoice_date", "client_name", "responsible_name", "reference"),
-        ),
-    ),
+    records="item",
     tab=TabSpec(
         place=5,
         title="Exposure",
         by=("client", "responsible", "practice_area", "matter"),
         tiles=("exposure_amount", "wip_amount", "receivable_amount", "overdue", "contingent_amount"),
         order="exposure_amount",
+        opens="exposure_amount",
         filters="matters",
     ),
 )

@@ -21,9 +21,9 @@ from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import from_arrow, join_by_id, sum_by, to_arrow, to_dicts
 from billframes.analysis.data.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.data.sheet import sheet
-from billframes.analysis.declare.columns import ITEMS, UNASSIGNED, Frame
+from billframes.analysis.declare.columns import UNASSIGNED, Frame
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
-from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.responsible import responsible_of_invoices
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.loads import need_open_on
@@ -268,18 +268,12 @@ ANALYSIS = Analysis(
         cents=True,
     ),
     book=FromBook(first=""),
-    records=RecordsSpec(
-        frames=ITEMS,
-        counted="amount",
-        date="date",
-        shown=("date", "kind", "amount", "hours", "user_name", "matter_name", "billing_type", "description"),
-        has_parts=False,
-    ),
     tab=TabSpec(
         place=6,
         title="Overdue invoices",
         tiles=("balance",),
         order="balance",
+        opens="aging.total",
         filters="clients",
         note="An invoice belongs to its client, whoever worked on it.",
     ),

@@ -29,7 +29,6 @@ from billframes.analysis.declare.spec import (
     BookArgument,
     ChartSpec,
     FromBook,
-    RecordsSpec,
     TableSpec,
     TabSpec,
 )
@@ -355,15 +354,7 @@ ANALYSIS = Analysis(
             )
         }
     ),
-    records=RecordsSpec(
-        frames=("time_entries",),
-        counted="worked_amount",
-        date="invoice_date",
-        shown=(
-            *("invoice_date", "invoice_number", "billable_hours", "worked_amount", "billed_amount", "user_name"),
-            *("client_name", "matter_name", "date", "description"),
-        ),
-    ),
+    records="entry",
     tab=TabSpec(
         place=2,
         in_overview=True,
@@ -372,6 +363,7 @@ ANALYSIS = Analysis(
         tiles=("worked_amount", "billed_amount", "billing_realization", "settlement_ratio"),
         compared=("worked_amount", "billed_amount", "billing_realization"),
         order="billed_amount",
+        opens="worked_amount",
         filters="time_entries",
         note="The period’s final invoices count, with all their work of any date. Credits and fees without time "
         "entries belong to a client, but to no matter or person: filters on these exclude them.",

@@ -6,7 +6,6 @@ the same period and keys.
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 from collections.abc import Collection, Iterator
 from functools import partial
@@ -309,13 +308,13 @@ ANALYSIS = Analysis(
             )
         },
     ),
-    records=dataclasses.replace(UTILIZATION.records, of="utilization") if UTILIZATION.records else None,
     tab=TabSpec(
         place=7,
         title="Scorecard",
         by=("user", "role", "practice_area", "responsible"),
         tiles=("client_hours", "utilization", "billed_amount", "billing_realization"),
         order="client_hours",
+        opens="client_hours",
         filters="matters",
         note=PARTIAL_HOURS,
     ),

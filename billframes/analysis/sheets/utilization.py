@@ -26,7 +26,6 @@ from billframes.analysis.declare.spec import (
     BookArgument,
     ChartSpec,
     FromBook,
-    RecordsSpec,
     TableSpec,
     TabSpec,
 )
@@ -386,12 +385,7 @@ ANALYSIS = Analysis(
             )
         },
     ),
-    records=RecordsSpec(
-        frames=("time_entries",),
-        counted="client_hours",
-        date="date",
-        shown=("date", "client_hours", "user_name", "client_name", "matter_name", "billing_type", "description"),
-    ),
+    records="entry",
     tab=TabSpec(
         place=1,
         in_overview=True,
@@ -400,6 +394,7 @@ ANALYSIS = Analysis(
         tiles=("client_hours", "capacity_hours", "utilization"),
         compared=("client_hours", "capacity_hours", "utilization"),
         order="client_hours",
+        opens="client_hours",
         filters="items",
         note=PARTIAL_HOURS,
     ),

@@ -21,7 +21,7 @@ from billframes.analysis.data.expressions import midnight, null_column, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
-from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, TableSpec, TabSpec
 from billframes.analysis.facts.work import is_of_types, is_of_unknown_matter_type, work
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
@@ -276,15 +276,7 @@ ANALYSIS = Analysis(
         example={"0-30": [60.0], "31-60": [30.0], "61+": [10.0], "total": [100.0]},
         gives=(["60\n60.0%", "30\n30.0%", "10\n10.0%"], "Work in progress by days since the work"),
     ),
-    records=RecordsSpec(
-        frames=ITEMS,
-        counted="total",
-        date="date",
-        shown=(
-            *("date", "kind", "total", "hours", "user_name", "client_name", "matter_name", "invoice_state"),
-            "description",
-        ),
-    ),
+    records="item",
     tab=TabSpec(
         place=4,
         in_overview=True,
@@ -292,6 +284,7 @@ ANALYSIS = Analysis(
         by=("client", "user", "practice_area", "responsible", "matter"),
         tiles=("total", "unbilled_amount", "prebill_amount", "91+", "contingent_amount"),
         order="total",
+        opens="total",
         filters="items",
         note="A filter on a field that expenses and fixed fees do not have, such as billing type, leaves them out.",
     ),
