@@ -1,4 +1,4 @@
-"""What records say beside their part in a figure: dates, numbers, names and texts, from a book's frames."""
+"""Add dates, numbers, names and texts to the rows behind a figure, from a book's frames."""
 
 from __future__ import annotations
 

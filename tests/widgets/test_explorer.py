@@ -374,7 +374,9 @@ def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     monkeypatch.setattr(values._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
     calculated, call = [], filtered_analyses.call_analysis
     monkeypatch.setattr(
-        filtered_analyses, "call_analysis", lambda *given: (calculated.append(given[0].name), call(*given))[1]
+        filtered_analyses,
+        "call_analysis",
+        lambda *given, **how: (calculated.append(given[0].name), call(*given, **how))[1],
     )
     explorer.panel.state = {"date": "2026-09"}
     assert checked == []
