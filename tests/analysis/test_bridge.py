@@ -35,7 +35,7 @@ def by_client(frame: pd.DataFrame) -> dict:
     return {row["client_name"]: row for row in frame.to_dict("records")}
 
 
-@examples(25)
+@examples(10)
 @given(RESULTS, RESULTS)
 def test_the_parts_of_a_ratio_add_up_to_its_change(first, second):
     before, after = result(first), result(second)
@@ -54,7 +54,7 @@ def test_the_parts_of_a_ratio_add_up_to_its_change(first, second):
         assert (rows.set_index("client_id")[name] + back[name]).abs().max() < 1e-6
 
 
-@examples(25)
+@examples(10)
 @given(RESULTS, RESULTS)
 def test_the_parts_of_fees_add_up_to_the_cent_in_every_row_and_in_all(first, second):
     before, after = result(first), result(second)

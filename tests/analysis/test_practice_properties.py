@@ -23,7 +23,7 @@ from tests.examples import examples
 
 # Random firms have all that is told of: unknown users, invoices above their work, days far from their entry.
 pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
-QUICK = examples(4)
+QUICK = examples(3)
 FIRM = FirmSettings(
     time_zone="America/New_York",
     roles={"u9": "attorney"},

@@ -12,7 +12,7 @@ from tests.examples import examples
 # Random firms have invoices above their work, credits with a balance, and more that is told of.
 pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 
-QUICK = examples(10)
+QUICK = examples(5)
 
 DAYS = st.dates(pd.Timestamp("2026-09-20").date(), pd.Timestamp("2026-11-10").date()).map(str)
 MONEY = st.integers(-50_000, 200_000).map(lambda cents: cents / 100)

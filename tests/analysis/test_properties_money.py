@@ -24,7 +24,7 @@ pytestmark = [
     for message in (".*are above their items", ".*nearly cancel")
 ]
 
-QUICK = examples(8)
+QUICK = examples(4)
 DAYS = st.dates(pd.Timestamp("2026-06-20").date(), pd.Timestamp("2026-11-10").date()).map(str)
 MONEY = st.integers(-50_000, 200_000).map(lambda cents: cents / 100)
 CLIENT_OF = {"m1": "c1", "m2": "c2", "m3": "c3", "m5": "c1", "i1": "c1", "i2": "c2", "i3": "c3"}

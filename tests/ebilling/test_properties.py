@@ -17,7 +17,7 @@ from tests.examples import examples
 from .firm import PROFILE, frames
 
 CENT = Decimal("0.01")
-few = examples(40)
+few = examples(14)
 
 money = st.integers(-200_000, 2_000_000).map(lambda cents: cents / 100)
 words = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_size=1, max_size=40).filter(str.strip)

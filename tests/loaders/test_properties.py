@@ -232,7 +232,7 @@ def serve(fake, resource, rows, fields, size):
 def test_every_cell_has_the_value_that_was_sent(server, resource):
     fake, client = server
 
-    @examples(25)
+    @examples(8)
     @given(lists(resource), st.integers(1, 4))
     def check(made, size):
         rows, fields, select = made
@@ -300,7 +300,7 @@ def moments(value):
 def test_every_value_of_a_record_was_sent(server, resource):
     fake, client = server
 
-    @examples(25)
+    @examples(8)
     @given(records(resource.detail))
     def check(sent):
         sent = {**sent, resource.id: "r1"}
@@ -318,7 +318,7 @@ def test_every_value_of_a_record_was_sent(server, resource):
     check()
 
 
-@examples(25)
+@examples(8)
 @given(
     st.fixed_dictionaries(
         {
@@ -348,7 +348,7 @@ def test_every_code_and_code_set_has_the_values_that_were_sent(server, sent):
             assert cells_of(code_sets[name], "text") == [each[wire] for each in sent["codeSets"]]
 
 
-@examples(25)
+@examples(8)
 @given(st.lists(records(ClientBalances), max_size=3), st.sampled_from(["A", "B"]), st.data())
 def test_every_balance_has_the_value_that_was_sent(server, made, which, data):
     fake, client = server

@@ -345,7 +345,7 @@ def firm_without_work(firm, tmp_path):
 def test_random_sequences(writable_api, firm_without_work):
     """The server and a plain model of the rules agree on every status and every record."""
     machine = type("Sequence", (Writes,), {"api": writable_api, "firm": firm_without_work})
-    sequences = int(os.environ.get("BILLFRAMES_SEQUENCES", example_count(30)))
+    sequences = int(os.environ.get("BILLFRAMES_SEQUENCES", example_count(10)))
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         machine,
