@@ -10,6 +10,7 @@ from hypothesis import given
 
 import billframes as bf
 from billframes.analysis import compare, realization
+from billframes.analysis.results.compared_results import analysis_of
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 from tests.analysis.conftest import rows_of
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
@@ -36,6 +37,39 @@ def test_each_figure_is_that_of_the_analysis_for_its_period(book):
     third = rows[rows["quarter"] == "2026-Q3"].set_index("practice_area_label")
     for row in whole.dropna(subset=["billing_realization"]).itertuples():
         assert third.loc[row.practice_area_label, "twelve_months_ratio"] == pytest.approx(row.billing_realization)
+
+
+@pytest.mark.parametrize(
+    ("measure", "by"),
+    [
+        ("billed_amount", None),
+        ("settlement_ratio", "client"),
+        ("utilization", "user"),
+        ("idle_capacity_hours", "user"),
+        ("effective_rate", "responsible"),
+        ("share", "client"),
+        ("largest_share", None),
+        ("write_down_ratio", ["practice_area", "responsible"]),
+    ],
+)
+def test_months_of_a_book_are_those_of_a_call_for_each(book, measure, by):
+    rows = book.compare(measure, by=by, periods=2)
+    analysis = getattr(book, analysis_of(measure))
+    names = ["2025-09", "2025-10", "2026-08", "2026-09", "2026-10"]
+    each = compare({name: analysis(by, start=name) for name in names}, measure, periods=2)
+    figures = [name for name in each if not name.startswith("twelve_months")]
+    keys = [name for name in figures if not name.endswith(("_amount", "_ratio", "_hours", "_rate"))]
+    months, wanted = (frame[figures].set_index(keys).dropna(how="all").sort_index() for frame in (rows, each))
+    # Groups that only other months have are rows of 0 or of nothing.
+    months = months.reindex(wanted.index)
+    pd.testing.assert_frame_equal(months, wanted, rtol=1e-9, atol=1e-6)
+
+
+def test_a_book_names_a_figure_that_its_results_lack_and_refuses_a_second_period(book):
+    with pytest.raises(MissingColumnError, match="has no column 'collected_amount'; it has"):
+        book.compare("collected_amount")
+    with pytest.raises(ParameterError, match="compare has a row for each month, and can't be by year"):
+        book.compare("billed_amount", by=["client", "year"])
 
 
 def test_months_of_fees_are_the_databases(book, sql):

@@ -242,6 +242,8 @@ class Analysis(Explanation):
         The name of its column `total` among the figures of other analyses, and other words for it.
     as_loaded : bool
         Whether its figures are only known for the day of the load, because balances are as loaded.
+    by_period : bool
+        Whether a call by month gives the same rows and notes as a call for each month.
     arguments : mapping of str to str
         What an argument means here, after the text that all share (`docstrings`). `start` stands for the period.
     own : tuple of str
@@ -262,6 +264,7 @@ class Analysis(Explanation):
     book: FromBook = FromBook()
     short: tuple[str, ...] = ()
     as_loaded: bool = False
+    by_period: bool = True
     arguments: Mapping[str, str] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     rows: str = "sorted by label: the keys, then"

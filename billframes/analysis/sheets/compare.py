@@ -311,23 +311,27 @@ def compare_of_book(
     named = {(label, back): f"{label} {back}" for back in parts}
     known = [each for each, of in days.items() if is_known(book.first_day, of.until)]
     spans = {named[label, back]: span for back, span in parts.items()}
-    spans |= {_ALL: Period(days[min(known)].start, last)}
+    # Sums of months are found by one call, with the period as a key. A share is one of its own period.
+    is_key = analysis.by_period and bool(found.ratios or (found.adds_up and found.unit != "ratio"))
+    of_periods = {each: Period(days[each].start, days[each].until) for each in known}
+    spans |= {_ALL: Period(days[min(known)].start, last)} if is_key else of_periods
     results = {
-        each: getattr(book, analysis.name)(
-            by=[*names_in(by), every] if each == _ALL else by, start=of.start, end=of.end
-        )
+        each: getattr(book, analysis.name)(by=[*names, every] if each == _ALL else by, start=of.start, end=of.end)
         for each, of in spans.items()
         if is_known(book.first_day, of.end)
     }
+    like = next(reversed(results.values()))
+    pair = _ratio_columns(found, [*like.columns])
+    require(cast("Frame", nw.from_native(like)), f"results[{label!r}]", dict.fromkeys(pair))
     tables = {each: pa.Table.from_pandas(without_attrs(of), preserve_index=False) for each, of in results.items()}
-    every_period = tables.pop(_ALL)
-    of_period = every_period[every].cast(pa.string())
-    rest = every_period.drop_columns(every)
-    tables |= {each: rest.filter(pc.equal(of_period, each)) for each in known}
+    if is_key:
+        every_period = tables.pop(_ALL)
+        of_period, rest = every_period[every].cast(pa.string()), every_period.drop_columns(every)
+        tables |= {each: rest.filter(pc.equal(of_period, each)) for each in known}
     comparison = Comparison(every, days, align=align, parts=named)
     rows, types = _rows(tables, found, comparison, sorted(wanted[:periods]), as_columns=as_columns)
-    like = cast("Frame", nw.from_native(every_period))
-    result = finished(result_frame(like, rows, types), results[_ALL], Notes(subject="compare"), results)
+    frame = result_frame(cast("Frame", nw.from_native(tables[known[0]])), rows, types)
+    result = finished(frame, like, Notes(subject="compare"), results)
     return cast("pd.DataFrame", _titled(result, found))
 
 

@@ -121,6 +121,7 @@ ANALYSIS = Analysis(
     name="leverage",
     function=leverage,
     rows_of=_rows,
+    by_period=False,
     question="How many client hours do non-principals work for each hour of a principal?",
     summary=(
         "It divides the client hours of everyone else by the client hours of principals. It also divides the number of "

@@ -283,6 +283,7 @@ ANALYSIS = Analysis(
     name="new_business",
     function=new_business,
     rows_of=_rows,
+    by_period=False,
     question="Where does new business come from, and how much do we depend on our largest clients?",
     summary=(
         "It counts the matters opened, and shows the share of the fees from clients that are new within twelve months. "

@@ -249,6 +249,7 @@ ANALYSIS = Analysis(
     name="utilization",
     function=utilization,
     rows_of=_rows,
+    by_period=False,
     question="How much of their available hours did people work for clients?",
     summary=(
         "It divides the hours worked for clients by the hours that people had available. Available hours are "
