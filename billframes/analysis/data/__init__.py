@@ -1,6 +1,6 @@
 """The frames of a book or of a call, on every engine: checked and converted once, with the facts made from them.
 
-- `data`, `call`: frames as passed, and one call of an analysis
+- `data`, `call`, `sheet`: frames as passed, one call of an analysis, and its public function
 - `native`, `engine`, `expressions`: convert users' frames to Narwhals and results back, add up and join
 - `values`, `enum_values`, `repeated_ids`: check one frame; `between`, `stamp`: frames beside each other and their loads
 - `data_span`: the days that frames know

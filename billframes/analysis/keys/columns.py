@@ -8,6 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.expressions import null_column, period_numbers
+from billframes.analysis.declare.columns import UNASSIGNED, UNKNOWN, Frame
 from billframes.analysis.keys.by import Key
 from billframes.periods import FiscalYear
 
@@ -61,3 +62,34 @@ def period_name(time: str) -> nw.Expr:
     number = number.str.zfill(2) if time == "month" else number
     start = [nw.lit("FY")] if time == "fiscal_quarter" else []
     return nw.concat_str(*start, year.cast(nw.String), nw.lit(separator), number)
+
+
+def of_fact(key: Key) -> Key:
+    """Return a key as the rows of facts have it: with the matter's type as a column of their own."""
+    if key.columns == ("matter_type",):
+        return Key(key.columns, ("matter_type",), (("matter_type",),), missing=UNKNOWN)
+    return key
+
+
+def as_text(rows: Frame) -> Frame:
+    """Return rows whose coded text is text."""
+    coded = [name for name, dtype in rows.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
+    return rows.with_columns(C(*coded).cast(nw.String)) if coded else rows
+
+
+def concat_keys(parts: Sequence[Frame], names: Sequence[str]) -> Frame:
+    """Concatenate frames; columns of keys are cast to the types of the first frame."""
+    types = parts[0].collect_schema()
+    return nw.concat([parts[0], *(_with_types(part, {name: types[name] for name in names}) for part in parts[1:])])
+
+
+def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
+    there = part.collect_schema()
+    casts = [_cast(name, there[name], dtype) for name, dtype in types.items() if there[name] != dtype]
+    return part.with_columns(*casts) if casts else part
+
+
+def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
+    """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
+    is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
+    return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)

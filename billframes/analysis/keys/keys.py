@@ -27,10 +27,19 @@ from billframes.analysis.data.engine import collect, collect_counts, join_by_id
 from billframes.analysis.data.expressions import RESIDUE, map_values, null_column, value_if
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.repeated_ids import count_many_missing
-from billframes.analysis.declare.columns import ITEMS, UNASSIGNED, UNKNOWN, Frame, column_names
+from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.facts.labels import labels
 from billframes.analysis.keys.by import ITEM_IDS, JOINED, By, Key, Sources, find_keys
-from billframes.analysis.keys.columns import key_columns, label_of_key, own_labels, period_name, period_number
+from billframes.analysis.keys.columns import (
+    as_text,
+    concat_keys,
+    key_columns,
+    label_of_key,
+    of_fact,
+    own_labels,
+    period_name,
+    period_number,
+)
 from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.originators import shares_of_originators
 from billframes.periods import CALENDAR_YEAR
@@ -151,7 +160,7 @@ class Keys:
         kinds = {name: call.columns(name) for name in (*ITEMS, "invoices") if name in call} if rows else {}
         of_lists = {name: call.columns(f"{name}s") for name in JOINED}
         sources = Sources(there, call, of_lists, call.settings, kinds)
-        return cls(tuple(map(_of_fact, find_keys(by, sources))), sources, call)
+        return cls(tuple(map(of_fact, find_keys(by, sources))), sources, call)
 
     @classmethod
     def of_invoices(cls, call: Call, by: By) -> Keys:
@@ -401,34 +410,3 @@ class Keys:
         totals = [C(name).sum() for name in sums] + [C(name).min() for name in least]
         totals += [C(name).max() for name in (*names, *greatest)]
         return rows.group_by(*by).agg(*totals) if by else rows.select(*totals)
-
-
-def _of_fact(key: Key) -> Key:
-    """Return a key as the rows of facts have it: with the matter's type as a column of their own."""
-    if key.columns == ("matter_type",):
-        return Key(key.columns, ("matter_type",), (("matter_type",),), missing=UNKNOWN)
-    return key
-
-
-def as_text(rows: Frame) -> Frame:
-    """Return rows whose coded text is text."""
-    coded = [name for name, dtype in rows.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
-    return rows.with_columns(C(*coded).cast(nw.String)) if coded else rows
-
-
-def concat_keys(parts: Sequence[Frame], names: Sequence[str]) -> Frame:
-    """Concatenate frames; columns of keys are cast to the types of the first frame."""
-    types = parts[0].collect_schema()
-    return nw.concat([parts[0], *(_with_types(part, {name: types[name] for name in names}) for part in parts[1:])])
-
-
-def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
-    there = part.collect_schema()
-    casts = [_cast(name, there[name], dtype) for name, dtype in types.items() if there[name] != dtype]
-    return part.with_columns(*casts) if casts else part
-
-
-def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
-    """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
-    is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
-    return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)
