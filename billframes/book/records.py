@@ -58,13 +58,15 @@ def shown_columns(rows: pd.DataFrame, parts: Sequence[Measure]) -> list[str]:
     """Return the columns of rows with details that tell a reader something, the most important first."""
     names = [each.name for each in parts]
     first = ["date"] if _says("date", rows) else ["invoice_date", "invoice_number"]
-    kind = ["kind"] if len({*rows["kind"]}) > 1 else []
-    columns = [name for name in dict.fromkeys((*first, *kind, *names, *DETAILS)) if name in names or _says(name, rows)]
+    same = {name for name in ("kind", "billing_type", "invoice_state") if name in rows and len({*rows[name]}) < 2}
+    columns = [name for name in dict.fromkeys((*first, "kind", *names, *DETAILS)) if name not in same]
+    columns = [name for name in columns if name in names or _says(name, rows)]
     if all(each.unit == "hours" for each in parts):
-        return [name for name in columns if name not in {*_AMOUNTS, "invoice_state"}]
+        return [name for name in columns if name not in {*_AMOUNTS, *_OF_INVOICE} - {*_NAMES}]
     if {*rows["kind"]} <= {"invoice"}:
         return columns
-    return [name for name in columns if name not in _AMOUNTS or not any(_equals(rows, name, part) for part in names)]
+    repeated = {name for name in _AMOUNTS if name in columns and any(_equals(rows, name, part) for part in names)}
+    return [name for name in columns if name not in {*repeated, "due_date"}]
 
 
 def _says(name: str, rows: pd.DataFrame) -> bool:
