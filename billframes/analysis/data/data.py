@@ -268,11 +268,16 @@ def _copy(native: Any) -> Any:
     return native.copy(deep=False) if isinstance(native, pd.DataFrame) else native
 
 
+_CODES = (pa.int8(), pa.int16(), pa.int32())
+
+
 def _coded(table: pa.Table) -> pa.Table:
     """Encode text as numbers, which takes a tenth of the memory and adds up four times as fast."""
     for at, each in enumerate(table.schema):
         column = table.column(at).combine_chunks()
         if pa.types.is_string(each.type) or pa.types.is_large_string(each.type):
-            column = column.dictionary_encode()
+            coded = column.dictionary_encode()
+            codes = next(each for each in _CODES if len(coded.dictionary) <= 1 << each.bit_width - 1)
+            column = pa.DictionaryArray.from_arrays(coded.indices.cast(codes), coded.dictionary)
         table = table.set_column(at, each.name, column)
     return table

@@ -86,10 +86,12 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
     call.require("time_entries", *_OF_TIME)
     call.require("fixed_fees", *_OF_FEES)
     keys.require_ids("time_entries", "fixed_fees")
-    time = call.fact(items, (*_OF_TIME[1:], *keys.of_items))
+    time = call.fact(items, (*_OF_TIME[1:], *keys.of_items), among=("time_entries", "matters"))
     time = time.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))
     time = time.with_columns(C("fixed_fee_id").cast(nw.String))
-    fees = call.fact(items, (*_OF_FEES[1:], *ITEM_IDS, *keys.of_items), frame="fixed_fees")
+    fees = call.fact(
+        items, (*_OF_FEES[1:], *ITEM_IDS, *keys.of_items), among=("fixed_fees", "matters"), frame="fixed_fees"
+    )
     fees = _with_terms(fees.with_columns(C("fixed_fee_id").cast(nw.String)), time, period)
     counted, unlinked = _counted(time, fees, period), fees.filter(is_in_period("date", period) & ~C("is_linked"))
     note_details(keys, unlinked.with_columns(kind=nw.lit("fixed_fee")), {"fixed_fees": "amount"})
