@@ -72,11 +72,10 @@ def realization(
     """
     Billed time fees on final invoices ÷ value of the billed work at its rates.
 
-    An invoice's net billed time fees are its amount less its expenses and fixed fees, and less the tax of the settings.
-    They are spread over its billable entries in proportion to `amount` (or to hours if an amount is hidden or all are
-    0), and count for each entry's matter, client and user. Fees without billable time, such as a credit note, count for
-    the client only, as do those of an invoice on which entries below 0 nearly cancel the others. Pass all items and
-    invoices, of any date: January's work is on February's invoice.
+    An invoice's net billed time fees are its amount less its expenses, fixed fees and tax. They are spread over its
+    billable entries in proportion to `amount` (or to hours if an amount is hidden or all are 0), and count for each
+    entry's matter, client and user. Fees without billable time, such as a credit note, count for the client only,
+    as do those of an invoice on which entries below 0 nearly cancel the others. Pass items and invoices of any date.
 
     Parameters
     ----------
