@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from billframes._names import closest, first_few
 from billframes.analysis.declare.columns import IDS
+from billframes.analysis.declare.glossary import term
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
@@ -285,6 +286,8 @@ def _list_all(search: str) -> dict[str, Any]:
         {name: text for name, text in every.items() if all(word in f"{name} {text}".casefold() for word in words)}
         for every in (lines, questions)
     ]
+    if not any(hits) and (word := term(search)):
+        return {"name": search, "text": repr(word)}
     if not any(hits):
         raise ParameterError(
             f"No figure and no analysis has the words {search!r}.{closest(search, [*lines, *questions])} Leave search "

@@ -188,3 +188,14 @@ def test_an_explanation_has_its_own_style_for_headings(name):
 def test_explanations_do_not_mention_an_api():
     assert [each for each in bf.explain() if re.search(r"\bAPI\b", repr(each))] == []
     assert "API" not in repr(bf.explain("glossary"))
+
+
+SEARCHED = (
+    *("A/R", "accounts receivable", "write-off", "collections", "lock-up", "DSO", "profit", "retainer", "trust"),
+    *("compensation", "forecast", "block billing", "backlog", "week", "invoice aging", "leakage", "who owes"),
+)
+
+
+@pytest.mark.parametrize("word", SEARCHED)
+def test_words_that_people_search_say_what_is_there(word):
+    assert bf.explain(word) in bf.explain("glossary")

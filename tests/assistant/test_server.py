@@ -166,6 +166,11 @@ def test_every_analysis_is_answered_or_says_what_it_needs_and_none_has_a_narrati
     assert all(re.search("budgets|payments|books", text) for text in refused.values())
 
 
+def test_a_search_for_a_word_of_the_trade_finds_what_it_is_here(ask):
+    for word in ("A/R", "DSO", "retainer", "block billing"):
+        assert ask("explain", search=word)["text"].strip()
+
+
 def test_narratives_are_there_if_asked_for(firm_mirror, ask):
     question = {"measure": "client_hours", "period": "2026-10", "top": 5}
     columns = lambda answer: [each["name"] for each in answer["columns"]]  # noqa: E731

@@ -80,7 +80,53 @@ _TERMS = (
         "`capacity_hours`.",
         ("capacity",),
     ),
-    Term("aging", "Sorting amounts by the days since they were due, or since the work was done, into buckets."),
+    Term(
+        "aging",
+        "Sorting amounts by the days since they were due, or since the work was done, into buckets.",
+        ("invoice aging",),
+    ),
+    Term(
+        "block billing",
+        "One time entry for several tasks. Clients' billing guidelines may refuse it: a check of guidelines finds it.",
+    ),
+    Term(
+        "collections",
+        "The work of getting invoices paid: `overdue_invoices` lists what is late. `collected` counts the cash, which "
+        "only the firm's books know.",
+    ),
+    Term(
+        "compensation",
+        "What the firm pays its people. The billing system doesn't have it. `contribution`, `origination` and "
+        "`scorecard` have figures that such plans use.",
+    ),
+    Term(
+        "days sales outstanding",
+        "Receivables, counted in days of fees: `receivable_days` of `lockup`. `days_to_pay` counts the days until "
+        "clients paid.",
+        ("DSO",),
+    ),
+    Term("forecast", "The cash expected from open invoices, open work and future work: `cash_forecast`."),
+    Term(
+        "profit",
+        "Fees less the cost of the hours, at the cost rates in the firm's settings: `profitability`. Other costs of "
+        "the firm are not known.",
+    ),
+    Term(
+        "trust money",
+        "Money that the firm holds for a client, such as a retainer. Its balance is not known. `from_trust_amount` of "
+        "`collected` is the cash that came from trust accounts.",
+        ("trust", "retainer"),
+    ),
+    Term(
+        "week",
+        "Figures are by month, quarter or year. For one week, pass its first and last day as `start` and `end`.",
+    ),
+    Term(
+        "write-off",
+        "A balance that the firm no longer claims. The billing system doesn't distinguish it from a payment; with the "
+        "payments from the firm's books, `written_off_amount` shows it.",
+        ("written off",),
+    ),
     Term("basis", "The date that puts a figure into a period: the invoice's date, or the date of the work."),
     Term(
         "fees billed",
@@ -160,7 +206,11 @@ _TERMS = (
         "Fees billed ÷ value of time billed: the part of the value that was charged.",
         ("billing realization",),
     ),
-    Term("receivables", "Open balances of final invoices: the amounts that clients owe."),
+    Term(
+        "receivables",
+        "Open balances of final invoices: the amounts that clients owe, as `aging` and `overdue_invoices` show them.",
+        ("A/R", "accounts receivable", "who owes"),
+    ),
     Term("responsible", "The lawyer who is responsible for a matter, whoever works on it.", ("responsible lawyer",)),
     Term(
         "roster",
@@ -200,7 +250,7 @@ _TERMS = (
     Term(
         "work in progress",
         "Time, expenses and fixed fees that are not on a final invoice yet, at their value.",
-        ("wip",),
+        ("wip", "backlog"),
     ),
     Term(
         "value",
@@ -218,7 +268,7 @@ _TERMS = (
     Term(
         "write-down",
         "Value of time billed − fees billed. Negative is a write-up.",
-        ("written down", "write-up", "discount"),
+        ("written down", "write-up", "discount", "leakage"),
     ),
 )
 
