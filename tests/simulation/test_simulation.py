@@ -31,7 +31,13 @@ SEEDS = example_count(4)
 NAMED = dict(SETTINGS)
 
 
-@pytest.mark.parametrize("place", range(len(SETTINGS)), ids=[name for name, _ in SETTINGS])
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, id=name, marks=[pytest.mark.slow] if place % 3 else [])
+        for place, (name, _) in enumerate(SETTINGS)
+    ],
+)
 def test_no_load_breaks_a_promise(place):
     outcomes = [simulate(place + len(SETTINGS) * turn) for turn in range(SEEDS)]
     assert [f"seed {each.seed}: {each.broken}" for each in outcomes if each.broken] == []
