@@ -274,6 +274,11 @@ MISTAKES: dict[str, Mistake] = {
         "hours is missing in 1 row",
         entries(hours=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["hours"]),
     ),
+    "infinite_numbers": Mistake(
+        utilization(),
+        "hours is infinite in 1 row",
+        entries(hours=lambda row: float("inf") if row["time_entry_id"] == "t0_0_2026-10-28" else row["hours"]),
+    ),
     "no_date": Mistake(
         utilization(),
         "date is missing in 1 row",

@@ -62,6 +62,16 @@ def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[s
     return frames
 
 
+def _refuse_twice(native: Any, name: str) -> None:
+    names = native.columns.tolist() if isinstance(native, pd.DataFrame) else getattr(native, "column_names", ())
+    if len(set(names)) < len(names):
+        twice = next(each for each in names if names.count(each) > 1)
+        raise ParameterError(
+            f"{name} has the column {twice!r} more than once, so it is not known which of them counts. Drop or rename "
+            "the others, in pandas with frame.loc[:, ~frame.columns.duplicated()]."
+        )
+
+
 def _with_columns(frame: Frame, name: str) -> Frame:
     """Give an empty frame without any column those of its kind, so that it is an empty list."""
     if column_names(frame) or name not in EMPTY:
@@ -125,6 +135,7 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
             f"{name} is a Dask frame, and Dask is not supported. Use DuckDB or Polars for data larger than memory, or "
             "Spark for data larger than one machine."
         )
+    _refuse_twice(native, name)
     try:
         frame = cast("Frame", nw.from_native(native))
     except TypeError as error:

@@ -31,10 +31,13 @@ from billframes.analysis.declare.columns import (
     DATE_OF,
     IDS,
     ITEMS,
+    NUMBERS,
     PLAUSIBLE_DAYS,
     REQUIRED_NUMBERS,
     Frame,
     as_arrow,
+    refuse_odd_ids,
+    typed_column,
 )
 
 C = nw.col
@@ -79,7 +82,16 @@ _IMPOSSIBLE_DATES = Rule(
     page=_CORRECT,
     unit="rows",
 )
+_INFINITE = Rule(
+    name="infinite_numbers",
+    seen="{subject}: {column} is infinite in {n} {n:row|rows}{example}; {n:it counts|they count} as missing.",
+    causes="A division by 0 may have made {n:it|them}.",
+    remedy="Correct these numbers.",
+    page=_CORRECT,
+    unit="rows",
+)
 _NOTED = {
+    "infinite": _INFINITE,
     "missing": _MISSING_NUMBERS,
     "undated": _NO_DATE,
     "billed": _BILLED_WITHOUT_INVOICE,
@@ -87,7 +99,7 @@ _NOTED = {
 }
 """The notes of rows with wrong values, by the kind of check."""
 _OUT_OF_BOUNDS = {"due_date": "the invoice date is used instead"}
-_DATES = (nw.Date, nw.Datetime, nw.Object)
+_LARGEST = 1e300
 
 
 def check_values(
@@ -124,6 +136,10 @@ class _FrameChecks:
         id_ = IDS.get(name)
         id_ = id_ if id_ in schema else None
         counted: dict[str, nw.Expr] = {}
+        if id_ is not None and isinstance(frame, nw.DataFrame):
+            refuse_odd_ids(name, native, id_)
+            ids = as_arrow(frame, [id_])
+            typed_column(ids, name, id_, ids.collect_schema()[id_], frame.implementation.name)
         if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
             counted["repeated"] = nw.len() - C(id_).n_unique()
         return cls(name, frame, id_, counted if ids_only else counted | _value_counts(name, frame, schema))
@@ -146,6 +162,8 @@ class _FrameChecks:
                 words = {"column": f"`{column}`", "example": self.examples(wrong)}
                 words["consequence"] = _OUT_OF_BOUNDS.get(column, "they are in no period, or age for decades")
                 findings.add(_NOTED[kind], count, self.name, column, **words)
+        if infinite := [check.partition(" ")[2] for check in counts if counts[check] and check.startswith("infinite ")]:
+            frame = frame.with_columns(**{each: nw.when(~_is_infinite(each)).then(C(each)) for each in infinite})
         if counts.get("impossible due_date"):
             findings.unknown[self.name, "due_date"] = ["impossible"]
             frame = frame.with_columns(due_date=nw.when(~_is_impossible("due_date")).then(C("due_date")))
@@ -172,18 +190,27 @@ def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[st
     for column in _MAY_BE_EMPTY.get(name, ()):
         if column != IDS[name] and _may_have_empty_ids(frame, column, schema.get(column)):
             counts[f"empty {column}"] = count_if(_is_empty(column))
-    dates = {each: (DATE_OF[each],) for each in (*ITEMS, "invoices")}
-    for kind, columns in (("undated", dates), ("missing", REQUIRED_NUMBERS)):
-        for column in columns.get(name, ()):
-            if _may_be_missing(frame, column, kind, schema.get(column)):
-                counts[f"{kind} {column}"] = count_if(_is_wrong(kind, column, schema[column]))
-    for column in (*dates.get(name, ()), *(["due_date"] if name == "invoices" else [])):
-        if _may_be_impossible(frame, column, schema.get(column)):
-            counts[f"impossible {column}"] = count_if(_is_impossible(column))
+    counts |= _number_and_date_counts(name, frame, schema)
     counts |= {f"undeclared {column}": count for column, count in undeclared_counts(name, frame, schema).items()}
     if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
         counts["billed invoice_id"] = count_if(_BILLED_WITHOUT_ID)
     return counts
+
+
+def _number_and_date_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
+    dates = (DATE_OF[name],) if name in (*ITEMS, "invoices") else ()
+    checks = {
+        "undated": (dates, _may_be_missing),
+        "missing": (REQUIRED_NUMBERS.get(name, ()), _may_be_missing),
+        "impossible": ((*dates, *(["due_date"] if name == "invoices" else [])), _may_be_impossible),
+        "infinite": (sorted(NUMBERS), _may_be_infinite),
+    }
+    return {
+        f"{kind} {column}": count_if(_is_wrong(kind, column, schema[column]))
+        for kind, (columns, may_be) in checks.items()
+        for column in columns
+        if column in schema and may_be(frame, column, schema[column])
+    }
 
 
 def _is_flag(dtype: Any) -> bool:
@@ -197,18 +224,32 @@ def _is_wrong(kind: str, column: str, dtype: Any) -> nw.Expr:
         return _BILLED_WITHOUT_ID
     if kind == "impossible":
         return _is_impossible(column)
+    if kind == "infinite":
+        return _is_infinite(column)
     value = C(column)
     return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
 
 
-def _may_be_missing(frame: Frame, column: str, kind: str, dtype: Any) -> bool:
+def _may_be_missing(frame: Frame, column: str, dtype: Any) -> bool:
     """Tell whether a column of dates or numbers has missing values; on lazy engines, whether it can have them."""
-    if dtype is None or not (dtype in _DATES if kind == "undated" else dtype.is_numeric()):
-        return False
     if not isinstance(frame, nw.DataFrame):
         return True
     values = frame.get_column(column)
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
+
+
+def _is_infinite(column: str) -> nw.Expr:
+    return C(column).abs() > _LARGEST
+
+
+def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether some numbers of a frame in memory are infinite; on lazy engines, whether they can be."""
+    if not dtype.is_float():
+        return False
+    if not isinstance(frame, nw.DataFrame):
+        return True
+    values = frame.get_column(column)
+    return any(end is not None and abs(end) > _LARGEST for end in (values.min(), values.max()))
 
 
 def _is_impossible(column: str) -> nw.Expr:

@@ -174,7 +174,7 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     value = C(column)
     if not _fits(column, dtype, in_database=isinstance(frame, nw.LazyFrame)):
         if (example := _first_value(frame, column)) is None:
-            return _typed_nulls(column)
+            return _typed_nulls(name, column)
         if not (column in _TEXTS and dtype.is_numeric() and _are_whole(frame, column)):
             _refuse(name, column, dtype, engine, example)
         value = nw.when(~value.is_nan()).then(value).cast(nw.Int64) if dtype.is_float() else value.cast(nw.Int64)
@@ -188,8 +188,18 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     return value.cast(nw.String) if _is_text(column, dtype) and not needs_no_cast else None
 
 
-def _typed_nulls(column: str) -> nw.Expr | None:
+def refuse_odd_ids(name: str, native: Any, column: str) -> None:
+    """Refuse ids of pandas that are lists, complex numbers or other values that can't be compared."""
+    if isinstance(native, pd.DataFrame) and column in native and native[column].dtype.kind in "Oc":
+        odd = next((each for each in native[column] if isinstance(each, list | dict | set | complex)), None)
+        if odd is not None:
+            raise ParameterError(f"{name}: {column} has the value {odd!r}, {_hint(column, nw.Object)}")
+
+
+def _typed_nulls(name: str, column: str) -> nw.Expr | None:
     """Return a column without values, with the type that fits its name."""
+    if column in REQUIRED_NUMBERS.get(name, ()):
+        return nw.when(C(column).is_null()).then(nw.lit(float("nan"))).alias(column)
     if column in LISTS:
         return nw.lit(None).cast(nw.List(nw.String)).alias(column)
     if column in INSTANTS | FLAGS:
@@ -304,7 +314,16 @@ def _from_pandas(values: pd.Series[Any]) -> pa.Array:
     if values.name in LISTS and values.dtype == object:
         lists = [[*map(str, each)] if hasattr(each, "__iter__") else None for each in values]
         return pa.array(lists, pa.list_(pa.string()))
+    kind = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
+    if isinstance(kind, pd.IntervalDtype) or (isinstance(kind, pd.PeriodDtype) and values.name not in DATES | NUMBERS):
+        # They are keys, such as those of pandas.cut.
+        return _as_texts(values)
     try:
         return pa.Array.from_pandas(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if pd.isna(value) else str(value) for value in values])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return _as_texts(values)
+
+
+def _as_texts(values: pd.Series[Any]) -> pa.Array:
+    known = values.notna()
+    return pa.array([str(value) if is_known else None for value, is_known in zip(values, known, strict=True)])

@@ -33,6 +33,8 @@ C = nw.col
 
 # People can have no entry in their first days.
 _DAYS = dt.timedelta(days=14)
+# So many people are named.
+_NAMED = 5
 
 
 def note_missing_holidays(call: Call, first: dt.date, last: dt.date) -> None:
@@ -107,11 +109,13 @@ def _ratios(call: Call, joined: Mapping[str, dt.date], client_hours: Mapping[str
     starts = {**call.settings.user_start, **joined}
     settings = dataclasses.replace(call.settings, user_start=starts)
     last = min(last, load_day(call.natives["time_entries"], settings.time_zone) or last)
-    texts = []
-    for user, day in sorted(joined.items(), key=lambda each: each[1]):
-        capacity = available_hours(settings, day, last)[1][user]
-        texts.append(f"{quotient(client_hours[user], capacity):.1%} ({_names(call, [user])}, {day})")
-    return first_few(texts)
+    earliest = sorted(joined, key=lambda user: joined[user])
+    # Each capacity takes as long as a call, so only those that are named are calculated.
+    texts = dict.fromkeys(earliest, "")
+    for user in earliest[:_NAMED]:
+        capacity = available_hours(settings, joined[user], last)[1][user]
+        texts[user] = f"{quotient(client_hours[user], capacity):.1%} ({_names(call, [user])}, {joined[user]})"
+    return first_few([*texts.values()], _NAMED)
 
 
 def _names(call: Call, users: Iterable[str]) -> str:
