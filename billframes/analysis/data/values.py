@@ -239,7 +239,7 @@ def _may_be_missing(frame: Frame, column: str, dtype: Any) -> bool:
 
 
 def _is_infinite(column: str) -> nw.Expr:
-    return C(column).abs() > _LARGEST
+    return C(column).cast(nw.Float64).abs() > _LARGEST
 
 
 def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
@@ -249,7 +249,7 @@ def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
     if not isinstance(frame, nw.DataFrame):
         return True
     values = frame.get_column(column)
-    return any(end is not None and abs(end) > _LARGEST for end in (values.min(), values.max()))
+    return any(end is not None and abs(float(end)) > _LARGEST for end in (values.min(), values.max()))
 
 
 def _is_impossible(column: str) -> nw.Expr:
