@@ -55,6 +55,14 @@ def test_the_last_days_are_of_any_time_entry_and_of_a_final_invoice_that_bills_s
     assert pd.isna(nobody["days_since_invoice"])
 
 
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
+def test_an_invoice_and_work_of_the_day_itself_count(pandas_firm):
+    firm = edge_case_frames(pandas_firm)
+    given_frames = {name: firm[name] for name in (*ITEMS, "matters")}
+    for day, since, column in (("2026-10-05", 0.0, "days_since_invoice"), ("2026-10-16", 0.0, "days_since_work")):
+        assert exposure(**given_frames, as_of=day).set_index("client_id").loc["c1", column] == since
+
+
 def test_by_matter_the_last_invoice_is_one_with_an_item_on_it(book):
     rows = book.exposure("matter")
     final = book.invoices[(book.invoices["invoice_state"] == "final") & (book.invoices["amount"] > 0)]

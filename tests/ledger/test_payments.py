@@ -388,6 +388,10 @@ def test_collected_adds_up_to_the_cash_by_every_key_and_basis(demo):
         rows = book.collected(frame, by=key)
         for name in ("collected_amount", "collected_expense_amount", "cash_amount"):
             assert rows[name].sum() == pytest.approx(whole[name], abs=0.005), key
+    settled = whole["collected_amount"] + whole["credited_amount"] + whole["written_off_amount"]
+    for kind in ("credit", "discount", "journal"):
+        credited = book.collected(frame.assign(kind=kind), by=None).iloc[0]
+        assert (credited["credited_amount"], credited["collected_amount"]) == pytest.approx((settled, 0.0), abs=0.005)
     cohort = frame[frame["invoice_date"].between("2026-09-01", "2026-09-30")]
     billed = book.collected(frame, by=None, basis="invoice_date", start="2026-09", as_of="2026-10-31").iloc[0]
     assert billed["cash_amount"] == pytest.approx(cohort["amount"].sum(), abs=0.005)
