@@ -519,7 +519,7 @@ def test_the_prebill_review_shows_the_findings_in_place_of_its_own(tmp_path):
     given = billed("draft")
     time = given["time_entries"].assign(date=pd.Timestamp("2026-03-02"), description="Draft answer", hours=13.0)
     time["created_at"] = pd.Timestamp("2026-03-30", tz="UTC")
-    given["time_entries"] = time
+    given["time_entries"] = time.assign(rate=time["amount"] / time["hours"])
     given["invoices"] = given["invoices"].assign(due_date=pd.NaT, balance=0.0, client_name="Tern Shipping plc")
     frames_of_review = {name: given[name] for name in ("expenses", "fixed_fees", "invoices", "matters")}
     path = tmp_path / "tern.toml"

@@ -80,7 +80,7 @@ def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(octobe
 def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(october):
     (said,) = [each.text for each in key_points(october) if "overdue" in each.text]
     name, hours = re.search(
-        r"\. (.+) owes .*, and ([\d.,]+) hours were recorded for this client in the last 90 days", said
+        r"deducted\. (.+) owes .*, and ([\d.,]+) hours were recorded for this client in the last 90 days", said
     ).groups()
     entries = october.book.time_entries
     recent = entries[(entries["client_name"] == name) & entries["date"].between("2026-08-03", "2026-10-31")]

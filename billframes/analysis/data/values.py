@@ -239,7 +239,9 @@ def _may_be_missing(frame: Frame, column: str, dtype: Any) -> bool:
 
 
 def _is_infinite(column: str) -> nw.Expr:
-    return C(column).cast(nw.Float64).abs() > _LARGEST
+    # On Spark and databases, NaN is above every number.
+    value = C(column).cast(nw.Float64)
+    return (value.abs() > _LARGEST) & ~value.is_nan()
 
 
 def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
@@ -248,8 +250,9 @@ def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
         return False
     if not isinstance(frame, nw.DataFrame):
         return True
-    values = frame.get_column(column)
-    return any(end is not None and abs(float(end)) > _LARGEST for end in (values.min(), values.max()))
+    values = frame.get_column(column).cast(nw.Float64)
+    # The ends of no values are None or pandas' NA.
+    return any(isinstance(end, float) and abs(end) > _LARGEST for end in (values.min(), values.max()))
 
 
 def _is_impossible(column: str) -> nw.Expr:
