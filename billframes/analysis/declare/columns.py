@@ -70,7 +70,7 @@ LISTS, DATES, INSTANTS, FLAGS = (
     for kind in ("texts", "date", "instant", "flag")
 )
 _BALANCES = ("current", "overdue", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
-NUMBERS = frozenset({"hours", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
+NUMBERS = frozenset({"hours", "rate", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
 _TEXTS = frozenset(column.name for column in _COLUMNS if column.kind in ("id", "text"))
 _CODED = (nw.Categorical, nw.Enum)
 # Engines give these types to columns whose type they do not know.
@@ -174,7 +174,7 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     value = C(column)
     if not _fits(column, dtype, in_database=isinstance(frame, nw.LazyFrame)):
         if (example := _first_value(frame, column)) is None:
-            return _typed_nulls(name, column)
+            return _typed_nulls(name, column, in_database=isinstance(frame, nw.LazyFrame))
         if not (column in _TEXTS and dtype.is_numeric() and _are_whole(frame, column)):
             _refuse(name, column, dtype, engine, example)
         value = nw.when(~value.is_nan()).then(value).cast(nw.Int64) if dtype.is_float() else value.cast(nw.Int64)
@@ -196,12 +196,14 @@ def refuse_odd_ids(name: str, native: Any, column: str) -> None:
             raise ParameterError(f"{name}: {column} has the value {odd!r}, {_hint(column, nw.Object)}")
 
 
-def _typed_nulls(name: str, column: str) -> nw.Expr | None:
+def _typed_nulls(name: str, column: str, *, in_database: bool) -> nw.Expr | None:
     """Return a column without values, with the type that fits its name."""
     if column in REQUIRED_NUMBERS.get(name, ()):
         return nw.when(C(column).is_null()).then(nw.lit(float("nan"))).alias(column)
     if column in LISTS:
         return nw.lit(None).cast(nw.List(nw.String)).alias(column)
+    if column in INSTANTS and not in_database:
+        return nw.when(C(column).is_null()).then(nw.lit(None).cast(nw.Datetime("us", "UTC"))).alias(column)
     if column in INSTANTS | FLAGS:
         return None
     dtype: Any = nw.Datetime("us") if column in DATES else nw.Float64() if column in NUMBERS else nw.String()
