@@ -225,7 +225,7 @@ class Analysis(Explanation):
     Parameters
     ----------
     function : callable
-        The function with this name. Its docstring gets what several analyses say alike (see `docstrings`).
+        Its name is that of the analysis. Its docstring gets what several analyses say alike (see `docstrings`).
     columns : tuple of Measure
         The measures of the result in order, without the keys. The measures that several analyses have are declared in
         `metrics`. An analysis in which such a column counts something else declares its own title (`retitled`).
@@ -254,6 +254,7 @@ class Analysis(Explanation):
         The columns before the others, of an analysis that is a list.
     """
 
+    name: str = field(init=False)
     function: Callable[..., Any]
     columns: tuple[Measure, ...]
     rows_of: Callable[..., Any] | None = None
@@ -271,6 +272,7 @@ class Analysis(Explanation):
     keys: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.function.__name__)
         titles = {each.name: each.title for each in self.columns}
         columns = tuple(
             each if each.meaning else replace(each, meaning=_of_ratio(each, titles)) for each in self.columns

@@ -204,7 +204,6 @@ def _frames_for(by: By) -> tuple[str, ...]:
 
 
 ANALYSIS = Analysis(
-    name="aging",
     function=aging,
     rows_of=_rows,
     short=("receivable_amount", "receivables"),

@@ -103,7 +103,6 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 
 ANALYSIS = Analysis(
-    name="billing_lag",
     function=billing_lag,
     rows_of=_rows,
     question="How many days pass from doing the work to invoicing it?",

@@ -249,7 +249,6 @@ _STEPS = (
 )
 
 ANALYSIS = Analysis(
-    name="bridge",
     function=bridge,
     question="Why did a ratio or the fees billed change, and which clients, matters or people caused the change?",
     summary=(

@@ -149,7 +149,6 @@ def _note(call: Call, keys: Keys, totals: Totals) -> None:
 
 
 ANALYSIS = Analysis(
-    name="budget_burn",
     function=budget_burn,
     rows_of=_rows,
     question="How much of the budget of each matter is used up?",

@@ -164,7 +164,6 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
 
 
 ANALYSIS = Analysis(
-    name="cash_forecast",
     function=cash_forecast,
     rows_of=_rows,
     as_loaded=True,

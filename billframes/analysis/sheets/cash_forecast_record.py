@@ -173,7 +173,6 @@ def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
 
 
 ANALYSIS = Analysis(
-    name="cash_forecast_record",
     function=cash_forecast_record,
     rows_of=_rows,
     as_loaded=True,

@@ -228,7 +228,6 @@ def _note_unknown_sets(rules: _Rules, call: Call) -> None:
 
 
 ANALYSIS = Analysis(
-    name="code_check",
     function=code_check,
     rows_of=_rows,
     question="Which items on LEDES matters have codes that the client's system would refuse?",

@@ -208,7 +208,6 @@ def _of_clients(paid: Frame) -> Frame:
 
 
 ANALYSIS = Analysis(
-    name="collected",
     function=collected,
     rows_of=_rows,
     question="What came in, and who earned it?",

@@ -360,7 +360,6 @@ _NAMES = tuple(each.name for each in _COLUMNS)
 _CHART_COLUMNS = tuple(f"{name}_{short}" for short in FIGURES.values() for name in ("year_ago", "now"))
 
 ANALYSIS = Analysis(
-    name="compare",
     function=compare,
     question="How did a figure develop, from month to month and compared with last year?",
     summary=(

@@ -80,7 +80,6 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 
 ANALYSIS = Analysis(
-    name="contribution",
     function=contribution,
     rows_of=_rows,
     question="Which clients, matters or people do the fees come from?",

@@ -120,7 +120,6 @@ def _weighed(name: str, title: str, part: str, meaning: str, unit: Unit = "days"
 
 
 ANALYSIS = Analysis(
-    name="days_to_pay",
     function=days_to_pay,
     rows_of=_rows,
     question="How long do clients take to pay?",

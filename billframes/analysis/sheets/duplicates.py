@@ -133,7 +133,6 @@ def _normalized(name: str, value: Any) -> Hashable:
 
 
 ANALYSIS = Analysis(
-    name="duplicates",
     function=duplicates,
     rows_of=_rows,
     question="Which time entries seem to have been entered twice?",

@@ -219,7 +219,6 @@ def _growth(kind: str) -> Measure:
 
 
 ANALYSIS = Analysis(
-    name="effective_rates",
     function=effective_rates,
     rows_of=_rows,
     question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",

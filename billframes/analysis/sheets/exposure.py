@@ -123,7 +123,6 @@ def _last_days(call: Call, keys: Keys, by: By, day: dt.date) -> list[Frame]:
 
 
 ANALYSIS = Analysis(
-    name="exposure",
     function=exposure,
     rows_of=_rows,
     as_loaded=True,

@@ -142,7 +142,6 @@ def _sums(rates: Rates) -> list[Sum]:
 
 
 ANALYSIS = Analysis(
-    name="fixed_fee_realization",
     function=fixed_fee_realization,
     rows_of=_rows,
     question="Are fixed fees as high as the hours under them at standard rates?",

@@ -118,7 +118,6 @@ def _by_role(people: Frame) -> Frame:
 
 
 ANALYSIS = Analysis(
-    name="leverage",
     function=leverage,
     rows_of=_rows,
     by_period=False,

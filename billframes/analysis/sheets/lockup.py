@@ -166,7 +166,6 @@ def _with_dates(result: pd.DataFrame, position: int, first: dt.date, last: dt.da
 
 
 ANALYSIS = Analysis(
-    name="lockup",
     function=lockup,
     question="For how many days are we financing our clients?",
     summary=(

@@ -129,7 +129,6 @@ def _missing_days(
 
 
 ANALYSIS = Analysis(
-    name="missing_time",
     function=missing_time,
     rows_of=_rows,
     question="On which working days have people entered less time than expected?",

@@ -280,7 +280,6 @@ def _result(totals: Frame, keys: Keys) -> Frame:
 
 
 ANALYSIS = Analysis(
-    name="new_business",
     function=new_business,
     rows_of=_rows,
     by_period=False,

@@ -87,7 +87,6 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 
 ANALYSIS = Analysis(
-    name="origination",
     function=origination,
     rows_of=_rows,
     question="How high are the fees of the matters that each of us brought in?",

@@ -214,7 +214,6 @@ def _difference(whole: float | None, part: float | None) -> float | None:
 
 
 ANALYSIS = Analysis(
-    name="overdue_invoices",
     function=overdue_invoices,
     rows_of=_rows,
     question="Which invoices are overdue, and are we still working for those clients?",

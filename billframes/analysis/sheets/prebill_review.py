@@ -243,7 +243,6 @@ def _add_figures(prebills: dict[str, dict[str, Any]], call: Call, day: dt.date |
 
 
 ANALYSIS = Analysis(
-    name="prebill_review",
     function=prebill_review,
     rows_of=_rows,
     question="What should be changed on an invoice before it is sent?",

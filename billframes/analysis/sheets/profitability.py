@@ -139,7 +139,6 @@ def _note_rates(call: Call, rows: Frame, totals: Totals) -> None:
 
 
 ANALYSIS = Analysis(
-    name="profitability",
     function=profitability,
     rows_of=_rows,
     question="How much of the fees is left after the cost of the people who did the work?",

@@ -198,7 +198,6 @@ _SHOWN_IF_KNOWN = (
 )
 
 ANALYSIS = Analysis(
-    name="realization",
     function=realization,
     rows_of=_rows,
     question="How much of the value of the work was billed, and how much of that is settled?",

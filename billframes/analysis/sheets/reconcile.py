@@ -193,7 +193,6 @@ def _note(call: Call, items: Frame, invoices: Frame, period: Period) -> None:
 
 
 ANALYSIS = Analysis(
-    name="reconcile",
     function=reconcile,
     rows_of=_rows,
     question="Do an invoice's items explain its amount?",

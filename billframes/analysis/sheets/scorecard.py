@@ -223,7 +223,6 @@ def _peer_measure(name: str) -> Measure:
 
 
 ANALYSIS = Analysis(
-    name="scorecard",
     function=scorecard,
     rows_of=_rows,
     question="How is each of us doing, compared with the firm or with people of the same role?",

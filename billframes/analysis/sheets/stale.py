@@ -112,7 +112,6 @@ def _rows(call: Call, as_of: DateLike, wip_days: int, idle_days: int) -> Frame:
 
 
 ANALYSIS = Analysis(
-    name="stale",
     function=stale,
     rows_of=_rows,
     question="Which work waits too long, and which matters should be billed, closed or resumed?",

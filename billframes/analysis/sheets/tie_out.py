@@ -221,7 +221,6 @@ def _note(
 
 
 ANALYSIS = Analysis(
-    name="tie_out",
     function=tie_out,
     question="Why do the billing system and the books show different receivables?",
     summary=(

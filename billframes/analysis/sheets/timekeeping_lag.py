@@ -146,7 +146,6 @@ def _groups(histogram: pa.Table, keys: Keys) -> tuple[list[_LagCounts], dict[str
 
 
 ANALYSIS = Analysis(
-    name="timekeeping_lag",
     function=timekeeping_lag,
     rows_of=_rows,
     question="How many days after the work is time entered?",

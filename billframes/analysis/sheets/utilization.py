@@ -246,7 +246,6 @@ _HOURS = ("client_hours", "non_billable_hours", "total_hours", "capacity_hours")
 _RATIOS = ("utilization", "target_hours", "pace")
 
 ANALYSIS = Analysis(
-    name="utilization",
     function=utilization,
     rows_of=_rows,
     by_period=False,

@@ -207,7 +207,6 @@ def _sums(names: Sequence[str], day: dt.date, bounds: Sequence[int]) -> list[Sum
 
 
 ANALYSIS = Analysis(
-    name="wip",
     function=wip,
     rows_of=_rows,
     short=("wip_amount", "work_in_progress"),

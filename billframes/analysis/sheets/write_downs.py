@@ -212,7 +212,6 @@ def _bounds(sizes: Sequence[float]) -> list[float]:
 
 
 ANALYSIS = Analysis(
-    name="write_downs",
     function=write_downs,
     rows_of=_rows,
     question="Whose work is billed at less than its value, and by how much?",
