@@ -144,7 +144,7 @@ class FilteredBook:
         """Return the rows behind sums of the records that pass the filters, by keys."""
         run = partial(run_rows, names)
         return self._results.get(
-            (analysis.name, by, "rows", filters),
+            (analysis.name, by, tuple(names), filters),
             lambda: calculate(self.frames, (self.start, self.end), analysis, [*by], filters, run),
         )
 

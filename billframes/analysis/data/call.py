@@ -118,10 +118,8 @@ class Reader(Mapping[str, Frame]):
         **choices
             The arguments of the function that make another fact, such as `discounts`.
         """
-        own, frames = (
-            tuple(dict.fromkeys((*own, *self.also.get(build, ())))),
-            frozenset(among) & frozenset(self.data.natives),
-        )
+        own = tuple(dict.fromkeys((*own, *self.also.get(build, ()))))
+        frames = frozenset(among) & frozenset(self.data.natives)
         usual = parameters(build)
         choices = {name: each for name, each in choices.items() if each != usual[name].default}
         if not self.data.has_whole_facts:
