@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
     if name in __all__ or name.startswith("__"):
         found = _import(name)
         if isinstance(found, FunctionType):
-            from billframes._suggestions import suggest_arguments
+            from billframes._shared.suggestions import suggest_arguments
 
             found = globals()[name] = suggest_arguments(found)
         return found

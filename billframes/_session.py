@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from billframes._forks import PerProcess
-from billframes._limits import user_path
+from billframes._shared.forks import PerProcess
+from billframes._shared.limits import user_path
 from billframes.client import Client
 from billframes.client_options import ClientOptions, check_option_names, document_options
 from billframes.config.credentials import same_address

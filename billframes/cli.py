@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from billframes._messages import DEBUG_VARIABLE, ArgumentParser, say_error, wrapped
-from billframes._names import closest
+from billframes._shared.messages import DEBUG_VARIABLE, ArgumentParser, say_error, wrapped
+from billframes._shared.names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
 

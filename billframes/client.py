@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
-from billframes._messages import warn
+from billframes._shared.messages import warn
 from billframes.client_options import (
     OPTIONS,
     PROFILE_OPTIONS,

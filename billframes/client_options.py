@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
-from billframes._names import type_in_words
-from billframes._suggestions import check_names
+from billframes._shared.names import type_in_words
+from billframes._shared.suggestions import check_names
 from billframes.config.secret import Secret, hide_headers
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument

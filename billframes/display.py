@@ -18,8 +18,8 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
-from billframes._format import MISSING, format_number, label_of
+from billframes._shared.export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
+from billframes._shared.format import MISSING, format_number, label_of
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.data.engine import collect
 from billframes.analysis.data.native import without_attrs, wrap_frame

@@ -34,8 +34,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from billframes._messages import clean_text, ipython_traceback, shorten
-from billframes._names import closest
+from billframes._shared.messages import clean_text, ipython_traceback, shorten
+from billframes._shared.names import closest
 
 __all__ = [
     "AccessDeniedError",

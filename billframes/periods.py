@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol, TypeGuard
 
-from billframes._names import as_given
+from billframes._shared.names import as_given
 from billframes.days import (
     CALENDAR_YEAR,
     FiscalYear,

@@ -19,7 +19,7 @@ import pytest
 
 import billframes
 from billframes import cli
-from billframes._messages import DEBUG_VARIABLE, say, warn
+from billframes._shared.messages import DEBUG_VARIABLE, say, warn
 from billframes.cli import COMMANDS, main
 
 PACKAGE = Path(billframes.__file__).parent
@@ -133,7 +133,7 @@ def test_all_output_of_commands_is_printed_by_one_function():
         for path in PACKAGE.rglob("*.py")
         if re.search(r"^\s*(print\(|sys\.std(out|err)\.write)", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert printing == ["_messages.py"]
+    assert printing == ["_shared/messages.py"]
 
 
 def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():

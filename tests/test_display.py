@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes._format import format_number
+from billframes._shared.format import format_number
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.lookup import analyses, heading_of
 from billframes.analysis.results.result_rows import read_result

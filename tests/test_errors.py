@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import billframes as bf
-from billframes._messages import LONGEST, clean_text
+from billframes._shared.messages import LONGEST, clean_text
 from billframes.periods import parse_period
 from billframes.schema.resources import ALL_ZERO_ID
 

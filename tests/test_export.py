@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes._export import check_output, file_name, neutralize, to_csv, to_excel, write
+from billframes._shared.export import check_output, file_name, neutralize, to_csv, to_excel, write
 from tests.frames import assert_frame_equal
 
 

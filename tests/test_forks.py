@@ -18,7 +18,7 @@ import pytest
 import trustme
 
 import billframes as bf
-from billframes._forks import PerProcess, Process, hold_during_fork, remove_at_end
+from billframes._shared.forks import PerProcess, Process, hold_during_fork, remove_at_end
 from billframes.mirror.lock import folder_lock
 from billframes.paging.scheduler import ThreadTransport
 from billframes.sandbox import Sandbox

@@ -8,7 +8,7 @@ import math
 import pytest
 
 import billframes as bf
-from billframes._limits import checked_number
+from billframes._shared.limits import checked_number
 from billframes.commands.tie_out import amount
 from billframes.config.profiles import Limits
 from billframes.guidelines import keys

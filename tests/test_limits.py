@@ -9,8 +9,8 @@ import time
 import pytest
 
 import billframes as bf
-from billframes import _limits
-from billframes._limits import SETTINGS_BYTES, checked_limit, open_limited
+from billframes._shared import limits
+from billframes._shared.limits import SETTINGS_BYTES, checked_limit, open_limited
 from billframes.config import read_keys
 from billframes.config.profiles import read_config, save_select_names
 
@@ -90,7 +90,7 @@ def test_a_text_that_looks_like_a_long_key_takes_no_time(tmp_path, value):
     path = tmp_path / "firm.toml"
     path.write_text(f"x = '{value}'")
     begun = time.process_time()
-    assert _limits.read_toml(path)["x"] == value
+    assert limits.read_toml(path)["x"] == value
     assert time.process_time() - begun < 2
 
 

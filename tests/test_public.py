@@ -127,7 +127,6 @@ def test_only_these_modules_need_an_extra_to_be_imported():
 
 
 LAYERS = (
-    "_names",
     "errors",
     "days",
     "periods",
@@ -183,9 +182,10 @@ def _part(name):
 @pytest.mark.parametrize(
     ("part", "unknown"),
     [
-        ("errors", "billframes.(?!_messages|_names)"),
+        ("_shared", "billframes.(?!_shared|errors|days|periods)"),
+        ("errors", "billframes.(?!_shared)"),
         ("days", "billframes.(?!errors)"),
-        ("periods", "billframes.(?!errors|days|_names)"),
+        ("periods", "billframes.(?!errors|days|_shared)"),
         (
             "analysis",
             "billframes.(transport|paging|loading\\.(?!load_info|stamp)|loaders|client|sandbox|report|plots|book)",

@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from billframes._export import excel_text, file_name, neutralize, to_csv
-from billframes._find_named import find_named
-from billframes._format import (
+from billframes._shared.export import excel_text, file_name, neutralize, to_csv
+from billframes._shared.find_named import find_named
+from billframes._shared.format import (
     count_of,
     enum_label,
     format_change,
@@ -26,8 +26,8 @@ from billframes._format import (
     month_name,
     short_date,
 )
-from billframes._messages import clean_text, shorten, wrapped
-from billframes._names import (
+from billframes._shared.messages import clean_text, shorten, wrapped
+from billframes._shared.names import (
     as_given,
     closest,
     distinct_names,
@@ -38,7 +38,7 @@ from billframes._names import (
     type_in_words,
     with_article,
 )
-from billframes._notes import Count
+from billframes._shared.notes import Count
 from billframes.book.slices import add_keys, keep_rows
 from billframes.bulk.cells import cells_equal, read_cell, text_of_cell
 from billframes.bulk.columns import EditColumn

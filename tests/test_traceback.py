@@ -7,7 +7,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import billframes as bf
-from billframes._messages import DEBUG_VARIABLE
+from billframes._shared.messages import DEBUG_VARIABLE
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import long_date, long_span
+from billframes._shared.format import long_date, long_span
 from billframes.analysis.declare.spec import Analysis
 from billframes.assistant.source import Source
 from billframes.book import Book

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from billframes._limits import user_path
-from billframes._messages import say
+from billframes._shared.limits import user_path
+from billframes._shared.messages import say
 from billframes.commands import add_connection, connected
 from billframes.errors import ConfigError, ParameterError
 

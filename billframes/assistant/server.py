@@ -22,8 +22,8 @@ from typing import Any
 
 import msgspec
 
-from billframes._names import closest
-from billframes._notes import Notes, collect_notes
+from billframes._shared.names import closest
+from billframes._shared.notes import Notes, collect_notes
 from billframes._version import __version__
 from billframes.assistant.answers import as_text, fit
 from billframes.assistant.source import Source

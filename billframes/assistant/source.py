@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.book import Book
 from billframes.book.methods import FRAME_NAMES
 from billframes.config.firm import FirmSettings, describe_settings

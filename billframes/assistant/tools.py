@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from msgspec import Meta
 
-from billframes._names import closest, first_few
+from billframes._shared.names import closest, first_few
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.glossary import term
 from billframes.analysis.declare.lookup import analyses, measure as find_measure

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
-from billframes._format import fields_html
-from billframes._suggestions import SuggestsNames
+from billframes._shared.format import fields_html
+from billframes._shared.suggestions import SuggestsNames
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
 from billframes.analysis.data.distinct_names import DistinctNames

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._notes import note
+from billframes._shared.notes import note
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.data_span import check_begun, check_known, first_date, is_known
 from billframes.analysis.declare.spec import Analysis

@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import join_names
-from billframes._notes import Notes, Rule, collect_notes, note
+from billframes._shared.names import join_names
+from billframes._shared.notes import Notes, Rule, collect_notes, note
 from billframes.errors import AccessDeniedError, MissingColumnError, ParameterError
 from billframes.loading.load import load
 from billframes.loading.query_args import build_request

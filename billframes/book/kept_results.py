@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._notes import Notes, collect_notes
+from billframes._shared.notes import Notes, collect_notes
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any, cast
 
 import pandas as pd
 
-from billframes._notes import Notes, collect_notes
-from billframes._suggestions import bound_arguments
+from billframes._shared.notes import Notes, collect_notes
+from billframes._shared.suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.distinct_names import attach_names

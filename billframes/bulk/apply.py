@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from billframes._limits import user_path
+from billframes._shared.limits import user_path
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changed_meanwhile import ChangedRecords
 from billframes.bulk.changes import Change, request_body

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
-from billframes._export import neutralize
-from billframes._limits import beyond
+from billframes._shared.export import neutralize
+from billframes._shared.limits import beyond
 from billframes.errors import ParameterError
 
 # The namespaces of the two editions of the standard, and of relationships.

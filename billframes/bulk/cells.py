@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._export import excel_text, is_cut, neutralize, plain_line_ends
+from billframes._shared.export import excel_text, is_cut, neutralize, plain_line_ends
 from billframes.bulk.columns import EditColumn, raw_value
 from billframes.schema.custom_fields import read_values
 from billframes.schema.decode import parse_instant, parse_time, same_id

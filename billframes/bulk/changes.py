@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 from msgspec import UNSET
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.server_records import ServerRecord
 from billframes.loading.request_bodies import custom_field_updates, encode_body

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from billframes._export import is_cut
-from billframes._names import closest
+from billframes._shared.export import is_cut
+from billframes._shared.names import closest
 from billframes.bulk.cells import NumberText, cells_equal, text_of_cell
 from billframes.bulk.changes import CellChange, Change, request_body
 from billframes.bulk.columns import EditColumn

@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 import pandas as pd
 
-from billframes._messages import clean_text, cut
+from billframes._shared.messages import clean_text, cut
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import NOT_SENT, CellChange, Change, count_changes
 from billframes.schema.resources import Resource

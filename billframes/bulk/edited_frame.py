@@ -15,8 +15,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from billframes._export import is_cut
-from billframes._names import closest, first_few
+from billframes._shared.export import is_cut
+from billframes._shared.names import closest, first_few
 from billframes.bulk.cells import UnreadableCellError, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.errors import ParameterError

@@ -23,7 +23,7 @@ from typing import Any, Self
 import msgspec
 import platformdirs
 
-from billframes._forks import Process, keep_in_children
+from billframes._shared.forks import Process, keep_in_children
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal_check import (
     LONGEST_VALUE,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
-from billframes._suggestions import SuggestsNames
+from billframes._shared.suggestions import SuggestsNames
 from billframes.bulk.apply import resource_of, send_journal, write_journal
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import ACTIONS, STATUSES, Change, count_changes, frame_of

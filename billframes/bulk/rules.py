@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from billframes._names import with_article
+from billframes._shared.names import with_article
 from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of
 from billframes.bulk.server_records import RecordReader, ServerRecord

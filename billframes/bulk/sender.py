@@ -23,7 +23,7 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from billframes._forks import Process, check_own
+from billframes._shared.forks import Process, check_own
 from billframes.bulk.changed_meanwhile import ChangedRecords, ChangeList
 from billframes.bulk.journal import Entry, Journal
 from billframes.bulk.writer import BILLED, CHANGED_SINCE_PLANNED, Writer

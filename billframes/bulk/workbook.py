@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._limits import WORKBOOK_BYTES, WORKBOOK_CELLS, checked_limit
+from billframes._shared.limits import WORKBOOK_BYTES, WORKBOOK_CELLS, checked_limit
 from billframes.bulk.archive import DamagedWorkbookError
 from billframes.bulk.columns import columns_of
 from billframes.bulk.sheets import ReadSheet, Workbook

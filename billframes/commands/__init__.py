@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.errors import ConfigError, ParameterError
 
 if TYPE_CHECKING:

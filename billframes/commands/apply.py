@@ -11,9 +11,9 @@ import itertools
 import sys
 from pathlib import Path
 
-from billframes._limits import WORKBOOK_BYTES, WORKBOOK_CELLS
-from billframes._messages import say
 from billframes._session import resume
+from billframes._shared.limits import WORKBOOK_BYTES, WORKBOOK_CELLS
+from billframes._shared.messages import say
 from billframes.bulk.changes import NOT_SENT
 from billframes.bulk.display import as_text, changes_not_made, headline, outcome_counts
 from billframes.bulk.journal import Journal, folder

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Iterator
 from importlib import metadata
 
-from billframes._messages import clean_text, say, wrapped
+from billframes._shared.messages import clean_text, say, wrapped
 from billframes._version import __version__
 from billframes.client import Client
 from billframes.client_options import OPTIONS

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._export import check_marks, check_output, to_csv, to_excel, write
-from billframes._find_named import find_named
-from billframes._messages import say
-from billframes._names import closest, snake_case
+from billframes._shared.export import check_marks, check_output, to_csv, to_excel, write
+from billframes._shared.find_named import find_named
+from billframes._shared.messages import say
+from billframes._shared.names import closest, snake_case
 from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError

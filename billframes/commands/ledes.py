@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from billframes._messages import say, say_error, wrapped
 from billframes._session import book
+from billframes._shared.messages import say, say_error, wrapped
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.ebilling import LedesProfile, ledes, ledes_check

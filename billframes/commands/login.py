@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from billframes._limits import read_toml_text
-from billframes._messages import say
+from billframes._shared.limits import read_toml_text
+from billframes._shared.messages import say
 from billframes.client import Client
 from billframes.config.credentials import KEYRING_SERVICE, check_address
 from billframes.config.profiles import config_file, read_config, write_privately

@@ -10,9 +10,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from billframes._export import write
-from billframes._format import count_of
-from billframes._messages import say
+from billframes._shared.export import write
+from billframes._shared.format import count_of
+from billframes._shared.messages import say
 from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
 from billframes.config.firm import describe_settings

@@ -16,9 +16,9 @@ import sys
 
 import pandas as pd
 
-from billframes._format import label_of, long_date
-from billframes._messages import say, wrapped
 from billframes._session import mirror
+from billframes._shared.format import label_of, long_date
+from billframes._shared.messages import say, wrapped
 from billframes.client import MIRROR_KEEP
 from billframes.commands import add_connection, connected
 from billframes.mirror import Mirror

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from billframes._export import check_output, to_csv, to_excel, write
-from billframes._format import enum_label, format_number
-from billframes._limits import checked_number
-from billframes._messages import say, say_error
+from billframes._shared.export import check_output, to_csv, to_excel, write
+from billframes._shared.format import enum_label, format_number
+from billframes._shared.limits import checked_number
+from billframes._shared.messages import say, say_error
 from billframes.analysis.books.tie_out_frame import add_up_reasons
 from billframes.analysis.data.arguments import read_date
 from billframes.book import Book

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from billframes._limits import read_toml
-from billframes._suggestions import check_keys
+from billframes._shared.limits import read_toml
+from billframes._shared.suggestions import check_keys
 from billframes.errors import ConfigError
 
 

@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from billframes._messages import warn
-from billframes._names import type_in_words
+from billframes._shared.messages import warn
+from billframes._shared.names import type_in_words
 from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hide
 from billframes.errors import BillframesWarning, ConfigError

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
 
-from billframes._messages import warn
-from billframes._names import join_names, type_in_words
-from billframes._suggestions import suggest_fields, suggest_settings
+from billframes._shared.messages import warn
+from billframes._shared.names import join_names, type_in_words
+from billframes._shared.suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
 from billframes.config.ledger import LEDGER_READERS, LedgerSettings

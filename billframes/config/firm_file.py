@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.config.credentials import same_address
 from billframes.config.profiles import config_file, read_config
 from billframes.errors import ConfigError

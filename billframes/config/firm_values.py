@@ -9,8 +9,8 @@ import zoneinfo
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from billframes._limits import checked_number
-from billframes._names import closest
+from billframes._shared.limits import checked_number
+from billframes._shared.names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from billframes._suggestions import check_keys
+from billframes._shared.suggestions import check_keys
 from billframes.config.firm_values import read_list
 from billframes.errors import ParameterError
 

@@ -27,10 +27,10 @@ from typing import Any
 
 import platformdirs
 
-from billframes._export import write
-from billframes._limits import read_toml, read_toml_text
-from billframes._messages import warn
-from billframes._names import closest
+from billframes._shared.export import write
+from billframes._shared.limits import read_toml, read_toml_text
+from billframes._shared.messages import warn
+from billframes._shared.names import closest
 from billframes.config.secret import hide, hide_headers
 from billframes.errors import BillframesWarning, ConfigError
 

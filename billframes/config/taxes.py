@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from billframes._names import closest, first_few
-from billframes._suggestions import check_keys
+from billframes._shared.names import closest, first_few
+from billframes._shared.suggestions import check_keys
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.errors import ParameterError
 

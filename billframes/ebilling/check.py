@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._format import count_of
-from billframes._limits import LEDES_BYTES, LEDES_FINDINGS
-from billframes._names import first_few
+from billframes._shared.format import count_of
+from billframes._shared.limits import LEDES_BYTES, LEDES_FINDINGS
+from billframes._shared.names import first_few
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes

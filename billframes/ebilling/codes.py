@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import as_completed
 from typing import Any, Protocol
 
-from billframes._forks import PerProcess
+from billframes._shared.forks import PerProcess
 from billframes.client import Client
 from billframes.ebilling.source import CODES, KINDS, BillItem
 from billframes.loading.connection import request_threads

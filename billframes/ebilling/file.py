@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._export import write
+from billframes._shared.export import write
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.amounts import ZERO

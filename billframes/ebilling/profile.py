@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from billframes._names import closest
-from billframes._suggestions import check_keys, suggest_fields
+from billframes._shared.names import closest
+from billframes._shared.suggestions import check_keys, suggest_fields
 from billframes.config import read_keys
 from billframes.ebilling.format import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
 from billframes.ebilling.plain_text import is_plain

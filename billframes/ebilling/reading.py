@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 import pandas as pd
 
-from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, marked_encoding, open_limited
-from billframes._messages import cut, warn
-from billframes._names import first_few
+from billframes._shared.limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, marked_encoding, open_limited
+from billframes._shared.messages import cut, warn
+from billframes._shared.names import first_few
 from billframes.ebilling.findings import FILE_COLUMNS, Finding, findings_frame
 from billframes.ebilling.format import END, FIELDS, LEDES_1998B, NOTE
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError

@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import closest, type_in_words
+from billframes._shared.names import closest, type_in_words
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from billframes._names import closest
-from billframes._suggestions import check_keys
+from billframes._shared.names import closest
+from billframes._shared.suggestions import check_keys
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.ebilling.plain_text import is_plain
 from billframes.errors import ParameterError

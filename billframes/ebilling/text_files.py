@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from billframes._limits import marked_encoding
-from billframes._messages import cut
+from billframes._shared.limits import marked_encoding
+from billframes._shared.messages import cut
 from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, OFTEN, LedesFormat
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from billframes._names import join_names
-from billframes._notes import note
+from billframes._shared.names import join_names
+from billframes._shared.notes import note
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.codes import NOT_JUDGED

@@ -11,7 +11,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
-from billframes._names import closest, first_few, type_in_words
+from billframes._shared.names import closest, first_few, type_in_words
 from billframes.analysis.declare.columns import ENUMS
 from billframes.config import read_keys
 from billframes.ebilling.source import BillSource

@@ -6,9 +6,9 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from billframes._limits import checked_number
-from billframes._names import closest
-from billframes._suggestions import check_keys
+from billframes._shared.limits import checked_number
+from billframes._shared.names import closest
+from billframes._shared.suggestions import check_keys
 from billframes.errors import ConfigError
 from billframes.guidelines.words import Phrases, guideline_words
 

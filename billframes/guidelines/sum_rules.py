@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._format import month_name
+from billframes._shared.format import month_name
 from billframes.analysis.sheets.duplicates import duplicates as equal_entries
 from billframes.guidelines.declare import GuidelineRule, found
 from billframes.guidelines.item_rules import hours_text

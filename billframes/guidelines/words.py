@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._messages import cut
-from billframes._names import closest
+from billframes._shared.messages import cut
+from billframes._shared.names import closest
 from billframes.errors import ParameterError
 
 # The most words of a phrase.

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from billframes._messages import warn
+from billframes._shared.messages import warn
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import to_arrow

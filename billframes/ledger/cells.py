@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from billframes._limits import beyond, decode_text, open_limited
-from billframes._messages import warn
+from billframes._shared.limits import beyond, decode_text, open_limited
+from billframes._shared.messages import warn
 from billframes.bulk.archive import DamagedWorkbookError
 from billframes.bulk.sheets import CellError, Workbook
 from billframes.errors import BillframesError, IncompleteDataWarning, LedgerError

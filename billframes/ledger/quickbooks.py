@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._limits import checked_number
-from billframes._names import type_in_words
+from billframes._shared.limits import checked_number
+from billframes._shared.names import type_in_words
 from billframes.analysis.books.owed_invoices import spread
 from billframes.errors import LedgerError
 from billframes.ledger.frame import frame_of

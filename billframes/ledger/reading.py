@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._limits import LEDGER_BYTES, WORKBOOK_CELLS, checked_limit
-from billframes._messages import warn
-from billframes._names import closest, type_in_words
+from billframes._shared.limits import LEDGER_BYTES, WORKBOOK_CELLS, checked_limit
+from billframes._shared.messages import warn
+from billframes._shared.names import closest, type_in_words
 from billframes.analysis.data.arguments import check_choice
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger.cells import read_cells

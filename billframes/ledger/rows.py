@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._messages import warn
+from billframes._shared.messages import warn
 from billframes.bulk.sheets import CellError
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger.cells import Cells, is_unsaved

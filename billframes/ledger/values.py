@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from billframes._limits import checked_number
+from billframes._shared.limits import checked_number
 from billframes.errors import LedgerError
 from billframes.periods import MONTHS
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.schema.records import WriteBody
 from billframes.schema.resources import Filter, Resource
 from billframes.schema.sources import Field, fields_of

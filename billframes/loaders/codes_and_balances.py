@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from billframes._names import as_given, snake_case
+from billframes._shared.names import as_given, snake_case
 from billframes.errors import ConfigError, DecodeError, PagingError, ParameterError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader

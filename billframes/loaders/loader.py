@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
-from billframes._suggestions import SuggestsNames
+from billframes._shared.suggestions import SuggestsNames
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared_method, install_methods

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from billframes._suggestions import SuggestsNames
+from billframes._shared.suggestions import SuggestsNames
 from billframes.loaders import (
     ClientBalancesLoader,
     Clients,

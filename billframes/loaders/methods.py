@@ -19,8 +19,8 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from billframes._names import holds_several, type_in_words, with_article
-from billframes._suggestions import bound_arguments
+from billframes._shared.names import holds_several, type_in_words, with_article
+from billframes._shared.suggestions import bound_arguments
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
-from billframes._names import as_given, holds_several, with_article
+from billframes._shared.names import as_given, holds_several, with_article
 from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import Argument, create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader

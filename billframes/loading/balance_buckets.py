@@ -11,8 +11,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import first_few, snake_case
-from billframes._notes import Rule, note
+from billframes._shared.names import first_few, snake_case
+from billframes._shared.notes import Rule, note
 from billframes.schema.records import BALANCE_SETS
 
 _BUCKETS = ("current", "1-30", "31-60", "61-90", "91+")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import snake_case
-from billframes._notes import Rule, note
+from billframes._shared.names import snake_case
+from billframes._shared.notes import Rule, note
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning, UnknownValueWarning
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import Column, decode_dictionary

@@ -17,8 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._forks import check_library
-from billframes._names import as_given, closest, snake_case
+from billframes._shared.forks import check_library
+from billframes._shared.names import as_given, closest, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import REPEATED_TEXT, decode_dictionary

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import closest, type_in_words
+from billframes._shared.names import closest, type_in_words
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach_load_info, load_attrs
 

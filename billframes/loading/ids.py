@@ -12,7 +12,7 @@ import uuid
 from typing import Any
 from urllib.parse import quote
 
-from billframes._names import as_given
+from billframes._shared.names import as_given
 from billframes.errors import ParameterError
 
 EXAMPLE = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from billframes._notes import FACTS, NOTES, Notes
+from billframes._shared.notes import FACTS, NOTES, Notes
 from billframes.periods import local_day
 
 _kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}

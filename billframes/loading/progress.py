@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any
 
-from billframes._names import as_given
+from billframes._shared.names import as_given
 from billframes.errors import ParameterError
 
 Progress = Callable[[int, int], None]

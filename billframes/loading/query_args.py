@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from billframes._messages import warn
-from billframes._names import as_given, closest, snake_case
+from billframes._shared.messages import warn
+from billframes._shared.names import as_given, closest, snake_case
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.loading.ids import identifier
 from billframes.periods import Calendar, DateLike, Period, resolve

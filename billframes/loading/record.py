@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from billframes._format import fields_html, format_number, label_of
-from billframes._names import with_article
+from billframes._shared.format import fields_html, format_number, label_of
+from billframes._shared.names import with_article
 from billframes.errors import DecodeError, unknown_name
 from billframes.schema.custom_fields import FieldNames
 from billframes.schema.decode import parse_instant, parse_time

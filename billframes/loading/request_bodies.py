@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from billframes._names import as_given, closest, join_names, snake_case
+from billframes._shared.names import as_given, closest, join_names, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier
 from billframes.loading.query_args import enum_value

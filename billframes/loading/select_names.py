@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from billframes._names import closest, snake_case
+from billframes._shared.names import closest, snake_case
 from billframes.errors import ParameterError, RefusedError
 from billframes.loading.query_args import ListRequest
 from billframes.schema.decode import ListBody

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pyarrow import fs
 
-from billframes._forks import check_library
+from billframes._shared.forks import check_library
 from billframes.config.secret import Secret
 from billframes.errors import MirrorError, ParameterError
 

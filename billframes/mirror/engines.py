@@ -16,8 +16,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._forks import check_library, remove_at_end
-from billframes._names import closest
+from billframes._shared.forks import check_library, remove_at_end
+from billframes._shared.names import closest
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from billframes._messages import warn
+from billframes._shared.messages import warn
 from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.data_files import check_content
 from billframes.mirror.mirror import Mirror

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from billframes._forks import Process, hold_during_fork, in_each_child
+from billframes._shared.forks import Process, hold_during_fork, in_each_child
 from billframes.errors import MirrorError
 
 _PAUSE = 0.1

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.errors import ParameterError
 from billframes.loading.checks import note_unknown
 from billframes.loading.convert import can_sort, row_order

@@ -20,8 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import closest
-from billframes._notes import Notes, collect_notes
+from billframes._shared.names import closest
+from billframes._shared.notes import Notes, collect_notes
 from billframes.errors import PagingError, ParameterError
 from billframes.mirror.balances import (
     balances_equal,

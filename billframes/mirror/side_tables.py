@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._messages import warn
+from billframes._shared.messages import warn
 from billframes.ebilling import ItemCodes, ItemKey
 from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.storage import Storage

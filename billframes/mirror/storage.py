@@ -23,8 +23,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from billframes._forks import check_library
-from billframes._limits import user_path
+from billframes._shared.forks import check_library
+from billframes._shared.limits import user_path
 from billframes.errors import MirrorError
 from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.data_files import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from billframes._messages import clean_text, cut
+from billframes._shared.messages import clean_text, cut
 from billframes.errors import MirrorError
 
 _ARROW = "↳"

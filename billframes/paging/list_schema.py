@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.errors import DecodeError
 from billframes.schema.decode import parse_instant
 from billframes.schema.instants import UnreadableError, read_instants

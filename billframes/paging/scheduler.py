@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Generic, TypeVar
 
-from billframes._forks import Process, check_own
+from billframes._shared.forks import Process, check_own
 from billframes.errors import BillframesError, DecodeError, PagingError
 from billframes.paging.list_schema import ListSchema, Query
 from billframes.paging.page import Pack, Page, PageRequest, check_page

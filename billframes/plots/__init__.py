@@ -10,7 +10,7 @@ import dataclasses
 from types import FunctionType
 from typing import NoReturn, cast
 
-from billframes._suggestions import suggest_arguments
+from billframes._shared.suggestions import suggest_arguments
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.errors import unknown_name

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
-from billframes._format import MINUS, MISSING, format_number, format_rounded
+from billframes._shared.format import MINUS, MISSING, format_number, format_rounded
 
 # Shades of one blue differ in lightness, so they can be distinguished by colour-blind readers and in black and white.
 DARK = "#1f4e79"

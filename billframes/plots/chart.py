@@ -14,9 +14,9 @@ from typing import Any, Protocol, cast
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes._format import MISSING, format_number
-from billframes._names import join_names, type_in_words
-from billframes._suggestions import suggest_arguments
+from billframes._shared.format import MISSING, format_number
+from billframes._shared.names import join_names, type_in_words
+from billframes._shared.suggestions import suggest_arguments
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.declare.spec import ChartSpec

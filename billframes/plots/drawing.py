@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from billframes._format import format_number
+from billframes._shared.format import format_number
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.results.result_rows import ResultRows
 from billframes.plots.axes import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.results.figure_names import figure_columns, read_figures
 from billframes.plots.chart import Chart

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from billframes import errors
-from billframes._export import check_output, write
+from billframes._shared.export import check_output, write
 from billframes.errors import BillframesError, ConfigError
 from billframes.report.html import templates
 from billframes.report.kernel import (

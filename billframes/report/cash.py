@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import format_number, long_date
+from billframes._shared.format import format_number, long_date
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.forecasting.rows import WORK_TO_COME
 from billframes.errors import ParameterError

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import NUMBER_FORMATS, excel_text
+from billframes._shared.export import NUMBER_FORMATS, excel_text
 from billframes.analysis.declare.metrics import PRICED
 
 WRITER_OPTIONS = {

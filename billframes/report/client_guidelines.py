@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._export import to_csv, write
-from billframes._format import format_number, long_date
-from billframes._names import first_few
-from billframes._notes import Rule, note
+from billframes._shared.export import to_csv, write
+from billframes._shared.format import format_number, long_date
+from billframes._shared.names import first_few
+from billframes._shared.notes import Rule, note
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.errors import ConfigError

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from billframes._export import check_output, make_folder, write
-from billframes._format import long_date
-from billframes._messages import say, say_error
 from billframes._session import book
+from billframes._shared.export import check_output, make_folder, write
+from billframes._shared.format import long_date
+from billframes._shared.messages import say, say_error
 from billframes.analysis.data.data_span import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client

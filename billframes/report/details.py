@@ -10,8 +10,8 @@ from functools import partial
 
 import pandas as pd
 
-from billframes._format import enum_label
-from billframes._notes import Notes, collect_notes
+from billframes._shared.format import enum_label
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.rows_behind import run_rows

@@ -13,7 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes._format import format_change, format_number, long_date
+from billframes._shared.format import format_change, format_number, long_date
 from billframes.analysis.data.expressions import quotient
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure

@@ -13,7 +13,15 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._format import MISSING, NOT_COMPARABLE, count_of, format_change, format_number, long_date, month_name
+from billframes._shared.format import (
+    MISSING,
+    NOT_COMPARABLE,
+    count_of,
+    format_change,
+    format_number,
+    long_date,
+    month_name,
+)
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.facts.capacity import share_of_target

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from billframes._format import format_number, long_date, month_name
-from billframes._names import join_names
+from billframes._shared.format import format_number, long_date, month_name
+from billframes._shared.names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.facts.capacity import working_days
 from billframes.report.figures import Headline

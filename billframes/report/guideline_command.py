@@ -7,9 +7,9 @@ import datetime as dt
 import re
 from pathlib import Path
 
-from billframes._export import write
-from billframes._format import long_date
-from billframes._messages import say
+from billframes._shared.export import write
+from billframes._shared.format import long_date
+from billframes._shared.messages import say
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import safe_sheet_name
-from billframes._format import count_of, format_number, short_date
+from billframes._shared.export import safe_sheet_name
+from billframes._shared.format import count_of, format_number, short_date
 from billframes.guidelines import guideline_summary
 from billframes.guidelines.rules import rule_title
 from billframes.report.html import templates

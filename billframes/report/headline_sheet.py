@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import fit_landscape
-from billframes._format import format_change
+from billframes._shared.export import fit_landscape
+from billframes._shared.format import format_change
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure

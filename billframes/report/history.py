@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import format_number
+from billframes._shared.format import format_number
 from billframes.analysis.data.data_span import covers
 from billframes.book import Book
 from billframes.book.kept import KeptBook

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from billframes._format import MINUS, format_value, short_date
+from billframes._shared.format import MINUS, format_value, short_date
 from billframes.analysis.declare.metrics import PRICED, Measure
 from billframes.analysis.results.explain import plain_words
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import long_date, long_span, month_name
-from billframes._names import join_names
-from billframes._notes import Notes
+from billframes._shared.format import long_date, long_span, month_name
+from billframes._shared.names import join_names
+from billframes._shared.notes import Notes
 from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from billframes._notes import Notes
+from billframes._shared.notes import Notes
 from billframes.analysis.rules.ledger import RESTATED
 from billframes.ledger.frame import frame_of
 from billframes.mirror.ledgers import LedgerTable, period_of, restated

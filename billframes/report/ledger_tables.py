@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from billframes._format import enum_label, long_date
+from billframes._shared.format import enum_label, long_date
 from billframes.analysis.books.tie_out_frame import TOTALS, add_up_reasons
 from billframes.analysis.books.tie_out_rows import UNEXPLAINED
 from billframes.analysis.declare.lookup import analyses

@@ -7,9 +7,9 @@ import functools
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from billframes._format import month_name
-from billframes._notes import collect_notes
 from billframes._session import book
+from billframes._shared.format import month_name
+from billframes._shared.notes import collect_notes
 from billframes.analysis.data.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._notes import Notes, collect_notes
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.data_span import CountedDays
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts

@@ -6,7 +6,7 @@ import datetime as dt
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from billframes._format import days_name, month_name
+from billframes._shared.format import days_name, month_name
 from billframes.analysis.data.data_span import covers, is_known
 from billframes.periods import Period, month_end, period_before, year_before
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from billframes._format import long_date
+from billframes._shared.format import long_date
 from billframes.report import cash, figures, footnotes, ledger_tables, lists, report_tables, sections, standing_out
 from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec

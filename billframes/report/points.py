@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import count_of, format_number, format_rounded
-from billframes._names import join_names
+from billframes._shared.format import count_of, format_number, format_rounded
+from billframes._shared.names import join_names
 from billframes.report import lists, report_tables, standing_out
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month

@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import NUMBER_FORMATS, fit_landscape
-from billframes._format import count_of, enum_label, format_number, long_date, short_date
+from billframes._shared.export import NUMBER_FORMATS, fit_landscape
+from billframes._shared.format import count_of, enum_label, format_number, long_date, short_date
 from billframes.report.cells import WRITER_OPTIONS, write_cell
 from billframes.report.html import templates
 from billframes.report.workbook import check_writer

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from billframes._format import enum_label, format_number, long_date
+from billframes._shared.format import enum_label, format_number, long_date
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from billframes._export import file_name
-from billframes._find_named import find_named
+from billframes._shared.export import file_name
+from billframes._shared.find_named import find_named
 from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.book import Book

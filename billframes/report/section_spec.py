@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import long_date
+from billframes._shared.format import long_date
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
 from billframes.report.html import PageTable, Section, anchor, outside_notes, page_table

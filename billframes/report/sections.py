@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._format import format_number, short_date
+from billframes._shared.format import format_number, short_date
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError

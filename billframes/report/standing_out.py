@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from billframes._format import format_number
+from billframes._shared.format import format_number
 from billframes.periods import Period
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.month_days import YEAR

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes import tables
-from billframes._format import month_name
+from billframes._shared.format import month_name
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import count_of, format_number, short_date
-from billframes._names import first_few, join_names
+from billframes._shared.format import count_of, format_number, short_date
+from billframes._shared.names import first_few, join_names
 from billframes.analysis.facts.capacity import working_days
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.lists import missing_time

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import PAGE_WIDTH, fit_landscape
+from billframes._shared.export import PAGE_WIDTH, fit_landscape
 from billframes._version import __version__
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
 from billframes.config.firm import describe_settings

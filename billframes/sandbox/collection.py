@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.sandbox.cache import CachingConnection
 from billframes.sandbox.query_parameters import MODIFIED_SINCE, ListQuery
 from billframes.sandbox.schema import SCALE

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from billframes import sandbox
-from billframes._messages import say
+from billframes._shared.messages import say
 
 if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox

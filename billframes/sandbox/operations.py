@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from billframes._names import snake_case, with_article
+from billframes._shared.names import snake_case, with_article
 from billframes.sandbox.collection import Collection, Row, View, query_rows, read_record
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.custom_fields import read_changes, write_changes

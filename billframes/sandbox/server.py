@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from billframes._forks import Process, in_each_child
+from billframes._shared.forks import Process, in_each_child
 from billframes.errors import ConfigError
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.invoices import Admin

@@ -23,7 +23,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 
-from billframes._forks import PerProcess, keep_in_children, remove_at_end
+from billframes._shared.forks import PerProcess, keep_in_children, remove_at_end
 from billframes.errors import ConfigError
 from billframes.sandbox.cache import Cache, CachingConnection
 from billframes.sandbox.clock import Clock, instant_text

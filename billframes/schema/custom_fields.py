@@ -16,8 +16,8 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any
 
-from billframes._names import snake_case
-from billframes._notes import Rule, note
+from billframes._shared.names import snake_case
+from billframes._shared.notes import Rule, note
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.columns import Column
 from billframes.schema.json_text import parse_day

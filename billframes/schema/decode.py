@@ -17,9 +17,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from billframes._forks import hold_during_fork
-from billframes._names import first_few
-from billframes._notes import Rule, note
+from billframes._shared.forks import hold_during_fork
+from billframes._shared.names import first_few
+from billframes._shared.notes import Rule, note
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.json_text import TOO_DEEP, cut_midnights, not_json_error, replace_surrogates
 from billframes.schema.records import Pagination

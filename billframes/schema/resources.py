@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, get_args
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.schema import records as r
 
 MAX_LIMIT = 1000

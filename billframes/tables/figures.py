@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._suggestions import suggest_method_arguments
+from billframes._shared.suggestions import suggest_method_arguments
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.results.figure_names import figure_columns, read_figures

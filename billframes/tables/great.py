@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from billframes._format import format_value
+from billframes._shared.format import format_value
 from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def great_table(
     """
     Build the table from the text columns of the keys, the first of which is the heading of the rows, and the figures.
 
-    Without an `id`, great-tables makes a new one each time. `units` are those of `billframes._format.format_value`.
+    Without an `id`, great-tables makes a new one each time. `units` are those of `format_value`.
     """
     first = cells.columns[0]
     table = _table_class()(cells, id=id, rowname_col=first).tab_header(title=title, subtitle=subtitle or None)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._format import short_date
-from billframes._notes import FACTS
-from billframes._suggestions import suggest_method_arguments
+from billframes._shared.format import short_date
+from billframes._shared.notes import FACTS
+from billframes._shared.suggestions import suggest_method_arguments
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec

@@ -29,7 +29,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._names import join_names, snake_case
+from billframes._shared.names import join_names, snake_case
 from billframes.errors import DecodeError
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.json_text import parse_day

@@ -33,7 +33,7 @@ import httpcore
 import httpx
 import truststore
 
-from billframes._forks import Process, check_own, in_each_child
+from billframes._shared.forks import Process, check_own, in_each_child
 from billframes.errors import ConfigError
 
 T = TypeVar("T")

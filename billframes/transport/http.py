@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from billframes._forks import PerProcess
+from billframes._shared.forks import PerProcess
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 import httpx
 import msgspec
 
-from billframes._messages import cut
+from billframes._shared.messages import cut
 from billframes.config.credentials import check_address
 from billframes.errors import (
     AccessDeniedError,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import httpx
 
-from billframes._forks import Process
+from billframes._shared.forks import Process
 from billframes._version import __version__
 from billframes.config.secret import Secret
 from billframes.errors import ConfigError

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._messages import clean_text, cut
+from billframes._shared.messages import clean_text, cut
 from billframes.transport.request import RawResponse
 
 LONGEST_REASON = 500

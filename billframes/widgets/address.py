@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.errors import ParameterError
 from billframes.widgets.describe import name_of_period
 from billframes.widgets.filter_fields import FilterField

@@ -16,7 +16,7 @@ from typing import Any
 import ipywidgets as w
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 
-from billframes._limits import checked_number
+from billframes._shared.limits import checked_number
 from billframes.periods import FixedCalendar, parse_period
 from billframes.widgets.describe import describe_range
 from billframes.widgets.filter_fields import FilterField

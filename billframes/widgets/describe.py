@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import long_date, month_name
+from billframes._shared.format import long_date, month_name
 from billframes.periods import parse_period
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters

@@ -11,8 +11,8 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes._format import long_date
-from billframes._names import join_names, type_in_words
+from billframes._shared.format import long_date
+from billframes._shared.names import join_names, type_in_words
 from billframes.analysis.books.payments import check_payments
 from billframes.analysis.data.data_span import check_begun
 from billframes.book import Book

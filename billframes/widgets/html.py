@@ -19,8 +19,8 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes._export import file_name
-from billframes._format import MISSING, enum_label, format_change, format_number, format_value, short_date
+from billframes._shared.export import file_name
+from billframes._shared.format import MISSING, enum_label, format_change, format_number, format_value, short_date
 from billframes.analysis.declare.columns import ENUMS, UNASSIGNED
 from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
 from billframes.display import exported, shown_heading

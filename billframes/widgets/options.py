@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._format import enum_label
-from billframes._names import distinct_names
+from billframes._shared.format import enum_label
+from billframes._shared.names import distinct_names
 from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.state import Value, Values

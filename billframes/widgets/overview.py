@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import ipywidgets as w
 import pandas as pd
 
-from billframes._notes import Notes, collect_notes
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.keys.by import TIMES
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import escape_text, html_widget, sentences

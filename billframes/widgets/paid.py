@@ -10,8 +10,8 @@ import datetime as dt
 
 import pandas as pd
 
-from billframes._format import long_date, long_span
-from billframes._notes import NOTES
+from billframes._shared.format import long_date, long_span
+from billframes._shared.notes import NOTES
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attached
 from billframes.periods import Period

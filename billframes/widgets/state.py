@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._limits import checked_number
-from billframes._names import closest
+from billframes._shared.limits import checked_number
+from billframes._shared.names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FixedCalendar, resolve
 from billframes.widgets.filter_fields import FilterField

@@ -8,9 +8,9 @@ from functools import partial
 import ipywidgets as w
 import pandas as pd
 
-from billframes._format import format_number, long_date
-from billframes._names import join_names
-from billframes._notes import Note, Notes, collect_notes
+from billframes._shared.format import format_number, long_date
+from billframes._shared.names import join_names
+from billframes._shared.notes import Note, Notes, collect_notes
 from billframes.analysis.declare.explanation import definition_list
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.keys.by import TIMES

@@ -13,8 +13,8 @@ from typing import Any, cast
 import pandas as pd
 
 from billframes import plots, tables
-from billframes._format import MISSING, short_date
-from billframes._notes import Notes, collect_notes
+from billframes._shared.format import MISSING, short_date
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.declare.spec import Analysis, TabSpec

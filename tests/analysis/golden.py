@@ -24,7 +24,7 @@ import ibis
 import polars as pl
 
 import billframes as bf
-from billframes._notes import NOTES
+from billframes._shared.notes import NOTES
 from billframes.errors import BillframesError, BillframesWarning
 from billframes.loading.load_info import attached
 from tests.analysis import conftest

@@ -19,7 +19,7 @@ import pytest
 
 import billframes as bf
 from billframes import FirmSettings, analysis
-from billframes._notes import Note, Notes, Rule, collect_notes
+from billframes._shared.notes import Note, Notes, Rule, collect_notes
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import attach_load_info
 from tests.analysis.conftest import ENGINES

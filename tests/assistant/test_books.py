@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 import billframes as bf
-from billframes._notes import Notes, collect_notes
+from billframes._shared.notes import Notes, collect_notes
 from billframes.assistant import Questions
 from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.ledger import read_ledger

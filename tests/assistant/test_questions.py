@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes._notes import Notes, collect_notes
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.results.figure_names import find_figure
 from billframes.assistant.text_of_data import safe_text
 

@@ -16,7 +16,7 @@ import pytest
 
 import billframes as bf
 from billframes import cli
-from billframes._notes import Notes, collect_notes
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import TIMES
 from billframes.assistant.server import Questions, make_server

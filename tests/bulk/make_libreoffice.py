@@ -15,7 +15,7 @@ from pathlib import Path
 import openpyxl
 
 import billframes as bf
-from billframes._export import to_excel
+from billframes._shared.export import to_excel
 from billframes.sandbox import Sandbox
 
 SAVED = Path(__file__).with_name("libreoffice.xlsx")

@@ -14,7 +14,7 @@ import pytest
 
 import billframes as bf
 from billframes import cli
-from billframes._export import to_excel
+from billframes._shared.export import to_excel
 from billframes.bulk.plan import Plan
 from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox

@@ -13,7 +13,7 @@ import pytest
 
 import billframes as bf
 from billframes import cli
-from billframes._export import to_excel
+from billframes._shared.export import to_excel
 from billframes.bulk.display import as_text
 from billframes.bulk.plan import Plan
 from billframes.bulk.workbook import read_workbook

@@ -36,9 +36,9 @@ import pyarrow.parquet as pq
 
 import billframes as bf
 from billframes import mirror
-from billframes._export import to_excel
-from billframes._limits import WORKBOOK_BYTES
-from billframes._notes import Notes
+from billframes._shared.export import to_excel
+from billframes._shared.limits import WORKBOOK_BYTES
+from billframes._shared.notes import Notes
 from billframes.bulk.columns import columns_of
 from billframes.bulk.edited_frame import read_edited
 from billframes.bulk.journal import Journal

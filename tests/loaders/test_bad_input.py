@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec import structs
 
 import billframes as bf
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.schema import resources as declared
 from billframes.schema.records import ClientBalances, CodeList, HealthCheckResponse, UserList
 from billframes.schema.sources import fields_of

@@ -13,8 +13,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from msgspec import UNSET
 
 import billframes as bf
-from billframes._names import snake_case
-from billframes._suggestions import SuggestsNames
+from billframes._shared.names import snake_case
+from billframes._shared.suggestions import SuggestsNames
 from billframes.loaders.loader import Loader
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES

@@ -9,7 +9,7 @@ import sys
 import nbformat
 import pytest
 
-from billframes._export import write
+from billframes._shared.export import write
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build

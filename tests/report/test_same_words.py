@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import report
-from billframes._format import MISSING, format_number, month_name
+from billframes._shared.format import MISSING, format_number, month_name
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.report import prebill_sheets, section_spec, workbook as writing

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from billframes import report
-from billframes._format import format_number
+from billframes._shared.format import format_number
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.report import report_tables, sections as sections_module

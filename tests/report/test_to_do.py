@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from billframes import report
-from billframes._format import format_number
+from billframes._shared.format import format_number
 from billframes.report.month import Month
 from billframes.report.points import key_points
 from billframes.report.scope import all_scopes

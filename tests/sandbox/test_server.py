@@ -121,7 +121,7 @@ def test_a_template_is_named_by_all_that_the_firm_is_made_from():
         for each in re.findall(r"^ *from (billframes[\w.]*) import", path.read_text(), re.MULTILINE)
     }
     others = {each for each in imported if not each.startswith("billframes.sandbox")}
-    assert others <= {"billframes._forks", "billframes.errors"}
+    assert others <= {"billframes._shared.forks", "billframes.errors"}
     assert {path.name for path in makers} > {"work.py", "billing.py", "schema.py"}
 
 

@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.errors import PagingError
 from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult

@@ -16,8 +16,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
-from billframes._format import format_change, format_number
-from billframes._notes import note
+from billframes._shared.format import format_change, format_number
+from billframes._shared.notes import note
 from billframes.analysis.data import values
 from billframes.analysis.declare.lookup import heading_of, measures
 from billframes.analysis.declare.metrics import Measure

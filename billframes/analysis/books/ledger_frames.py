@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from billframes._names import type_in_words
+from billframes._shared.names import type_in_words
 from billframes.analysis.data.native import without_attrs
 from billframes.errors import LedgerError, ParameterError
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import as_given
+from billframes._shared.names import as_given
 from billframes.analysis.books.invoice_matching import ClientNames, exact_number, plain_number
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts

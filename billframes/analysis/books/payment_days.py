@@ -6,7 +6,7 @@ import datetime as dt
 
 import pandas as pd
 
-from billframes._format import long_span
+from billframes._shared.format import long_span
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data_span import covers
 from billframes.analysis.data.engine import collect, to_dicts

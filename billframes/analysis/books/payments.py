@@ -13,8 +13,8 @@ from typing import Any, Literal, cast
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrame
 
-from billframes._names import type_in_words
-from billframes._notes import Notes
+from billframes._shared.names import type_in_words
+from billframes._shared.notes import Notes
 from billframes.analysis.books.invoice_matching import ClientNames
 from billframes.analysis.books.owed_invoices import INVOICE, OwedInvoice, OwedInvoices, owed_invoices
 from billframes.analysis.books.payment_events import PaymentEvent, credit_events, payment_events

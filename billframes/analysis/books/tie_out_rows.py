@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._limits import checked_number
+from billframes._shared.limits import checked_number
 from billframes.analysis.books.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.errors import ParameterError
 from billframes.periods import Period

@@ -9,7 +9,7 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import as_given, closest
+from billframes._shared.names import as_given, closest
 from billframes.analysis.declare.columns import MATTER_TYPES, UNKNOWN
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve

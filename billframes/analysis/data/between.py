@@ -16,7 +16,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._notes import Note, Rule
+from billframes._shared.notes import Note, Rule
 from billframes.analysis.data.engine import collect_counts, join_by_id, to_dicts
 from billframes.analysis.data.expressions import count_if
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow, column_names

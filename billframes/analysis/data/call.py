@@ -18,7 +18,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._notes import Notes
+from billframes._shared.notes import Notes
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.data import Columns, Data
 from billframes.analysis.data.data_span import counted_days, first_day, read_bounded_period, read_period

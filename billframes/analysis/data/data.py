@@ -21,8 +21,8 @@ from typing import Any, cast
 import pandas as pd
 import pyarrow as pa
 
-from billframes._forks import PerProcess
-from billframes._notes import Note, Notes
+from billframes._shared.forks import PerProcess
+from billframes._shared.notes import Note, Notes
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.between import Finding, disagreements
 from billframes.analysis.data.engine import lazy

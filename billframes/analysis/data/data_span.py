@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._format import long_date
+from billframes._shared.format import long_date
 from billframes.analysis.data.engine import collect_values
 from billframes.analysis.data.expressions import as_day, midnight
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame

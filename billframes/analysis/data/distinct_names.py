@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import distinct_names
+from billframes._shared.names import distinct_names
 from billframes.loading.load_info import attach, attached
 
 NAMES = "names"

@@ -9,8 +9,8 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._names import first_few
-from billframes._notes import Amount, Count, Rule
+from billframes._shared.names import first_few
+from billframes._shared.notes import Amount, Count, Rule
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.expressions import count_if
 from billframes.analysis.data.findings import Findings

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._notes import Note, Rule
+from billframes._shared.notes import Note, Rule
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import join_names, type_in_words
+from billframes._shared.names import join_names, type_in_words
 from billframes.analysis.data.data_span import DAYS
 from billframes.analysis.data.engine import SUPPORTED, from_arrow, to_arrow
 from billframes.analysis.declare.columns import (

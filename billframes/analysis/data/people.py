@@ -7,8 +7,8 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few
-from billframes._notes import Note, Notes, Rule
+from billframes._shared.names import first_few
+from billframes._shared.notes import Note, Notes, Rule
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect_counts, to_dicts
 from billframes.config.firm import FirmSettings, check_settings

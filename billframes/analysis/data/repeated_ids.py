@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from billframes._notes import Notes, Rule
+from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import collect_counts, collect_values
 from billframes.analysis.declare.columns import IDS, Frame, as_arrow, column_names
 from billframes.errors import ParameterError

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from billframes._suggestions import bound_arguments
+from billframes._shared.suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import IDS

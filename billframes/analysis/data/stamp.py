@@ -14,9 +14,9 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
-from billframes._format import long_date
-from billframes._names import join_names
-from billframes._notes import Note, Rule
+from billframes._shared.format import long_date
+from billframes._shared.names import join_names
+from billframes._shared.notes import Note, Rule
 from billframes.analysis.declare.columns import IDS, ITEMS
 from billframes.loading.load_info import load_attrs, load_info
 from billframes.loading.stamp import Stamp, stamp_of_load

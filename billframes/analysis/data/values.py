@@ -16,8 +16,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import join_names
-from billframes._notes import Notes, Rule
+from billframes._shared.names import join_names
+from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import collect_counts, collect_values
 from billframes.analysis.data.enum_values import is_text, undeclared_counts, with_declared_values
 from billframes.analysis.data.expressions import as_day, count_if, midnight

@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from dataclasses import replace
 
-from billframes._format import label_of
+from billframes._shared.format import label_of
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import PACKAGE, Analysis
 

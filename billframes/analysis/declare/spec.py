@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.declare.columns import DATES
 from billframes.analysis.declare.docstrings import whole_docstring
 from billframes.analysis.declare.explanation import Explanation

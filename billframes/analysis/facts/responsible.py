@@ -8,7 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import ids_frame, join_by_id, to_dicts
 from billframes.analysis.declare.columns import ITEMS

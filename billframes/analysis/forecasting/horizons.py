@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal
 
-from billframes._format import short_date
-from billframes._names import as_given
+from billframes._shared.format import short_date
+from billframes._shared.names import as_given
 from billframes.analysis.forecasting.forecasts import Span
 from billframes.errors import ParameterError
 from billframes.periods import MONTHS

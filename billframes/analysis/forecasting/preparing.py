@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._format import long_date
-from billframes._names import as_given
+from billframes._shared.format import long_date
+from billframes._shared.names import as_given
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.people import without_people

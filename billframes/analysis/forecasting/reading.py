@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import join_names, type_in_words
+from billframes._shared.names import join_names, type_in_words
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, sum_by, to_arrow

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NoReturn
 
-from billframes._names import closest, type_in_words
+from billframes._shared.names import closest, type_in_words
 from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, UNASSIGNED, UNKNOWN, selects_for
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError

@@ -21,7 +21,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._notes import Rule
+from billframes._shared.notes import Rule
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, join_by_id
 from billframes.analysis.data.expressions import RESIDUE, map_values, null_column, value_if

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._names import join_names, type_in_words
-from billframes._notes import Notes
+from billframes._shared.names import join_names, type_in_words
+from billframes._shared.notes import Notes
 from billframes.analysis.data.data_span import CountedDays, covers
 from billframes.analysis.data.expressions import period_numbers
 from billframes.analysis.results.compared_results import PERIODS_PER_YEAR, REST, WHOLE, earlier_period

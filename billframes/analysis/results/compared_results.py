@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.data.engine import eager_from_arrow
 from billframes.analysis.data.expressions import or_nan, quotient
 from billframes.analysis.declare.columns import Frame, column_names

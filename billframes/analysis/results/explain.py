@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.declare.explanation import Explanation, as_html
 from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.declare.lookup import analyses, measure

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.data.native import wrap_frame
 from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.lookup import analyses, measure, qualified_name

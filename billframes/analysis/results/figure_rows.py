@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.declare.lookup import analyses, weight_of
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.keys.by import TIMES, columns_of

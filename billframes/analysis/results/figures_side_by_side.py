@@ -14,8 +14,8 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
-from billframes._names import closest
-from billframes._notes import Notes, collect_notes
+from billframes._shared.names import closest
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.arguments import check_choice, read_whole_number
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.data.engine import collect
 from billframes.analysis.data.expressions import RESIDUE

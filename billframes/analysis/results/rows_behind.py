@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.data.call import Asked, Call, rows_of
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect, to_arrow

@@ -1,4 +1,4 @@
-"""Rules: what is noted about frames that would give a wrong figure without an error (see `billframes._notes`).
+"""Rules: what is noted about frames that would give a wrong figure without an error (see `billframes._shared.notes`).
 
 - `loads`: frames that were loaded for too short a period, or with filters
 - `amounts`: amounts that are hidden, and rates that are not per hour

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few
-from billframes._notes import Amount, Notes, Rule
+from billframes._shared.names import first_few
+from billframes._shared.notes import Amount, Notes, Rule
 from billframes.analysis.data.expressions import Rates
 from billframes.errors import RatesHiddenWarning
 

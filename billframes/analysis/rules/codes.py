@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from billframes._notes import Rule
+from billframes._shared.notes import Rule
 
 UNCHECKED_ITEMS = Rule(
     name="unchecked_items",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import join_names
-from billframes._notes import Amount, Rule
+from billframes._shared.names import join_names
+from billframes._shared.notes import Amount, Rule
 from billframes.analysis.data.engine import collect_counts
 from billframes.analysis.data.expressions import value_if
 from billframes.analysis.declare.columns import Frame

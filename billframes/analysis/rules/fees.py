@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import join_names
-from billframes._notes import Count
+from billframes._shared.names import join_names
+from billframes._shared.notes import Count
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_counts
 from billframes.analysis.data.expressions import count_if, is_in_period

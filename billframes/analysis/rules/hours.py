@@ -15,7 +15,7 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few
+from billframes._shared.names import first_few
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import sum_by, to_dicts
 from billframes.analysis.data.expressions import midnight, quotient

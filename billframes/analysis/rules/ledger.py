@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from billframes._notes import Rule
+from billframes._shared.notes import Rule
 
 NO_LEDGER_DAY = Rule(
     name="no_ledger_day",

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_values, join_by_id
 from billframes.analysis.data.expressions import as_day, day_number

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few, join_names
+from billframes._shared.names import first_few, join_names
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, collect_values, to_dicts
 from billframes.analysis.data.expressions import as_float

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import narwhals.stable.v2 as nw
 
-from billframes._names import first_few
-from billframes._notes import Notes, Rule
+from billframes._shared.names import first_few
+from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.declare.columns import Frame
 

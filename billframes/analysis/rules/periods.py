@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from billframes._notes import Rule
+from billframes._shared.notes import Rule
 from billframes.errors import RatesHiddenWarning
 
 _WITHOUT_DATES = "Load them without dates."

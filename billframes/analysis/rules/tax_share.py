@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from billframes._notes import Notes, Rule
+from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import sum_by, to_dicts
 from billframes.analysis.data.expressions import RESIDUE, count_if, value_if
 from billframes.analysis.declare.columns import Frame

@@ -17,7 +17,7 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.analysis.data.arguments import bucket_limits, check_choice, read_date
 from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id

@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._format import long_date
-from billframes._names import closest
-from billframes._notes import Notes
+from billframes._shared.format import long_date
+from billframes._shared.names import closest
+from billframes._shared.notes import Notes
 from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, covers, read_counted_days
 from billframes.analysis.data.engine import to_arrow

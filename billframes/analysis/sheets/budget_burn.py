@@ -10,8 +10,8 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import first_few
-from billframes._notes import Count
+from billframes._shared.names import first_few
+from billframes._shared.notes import Count
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, count_if

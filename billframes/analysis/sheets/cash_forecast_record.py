@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._format import short_date
+from billframes._shared.format import short_date
 from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import midnight

@@ -13,7 +13,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._notes import Notes
+from billframes._shared.notes import Notes
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.expressions import in_period, map_values, null_column

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._notes import Notes
+from billframes._shared.notes import Notes
 from billframes.analysis.data.arguments import check_choice, read_whole_number
 from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, is_known, read_counted_days

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_arrow
 from billframes.analysis.data.expressions import in_period, map_values

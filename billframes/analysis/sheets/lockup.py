@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import type_in_words
+from billframes._shared.names import type_in_words
 from billframes.analysis.data.arguments import read_date, read_whole_number
 from billframes.analysis.data.expressions import RESIDUE
 from billframes.analysis.declare.lookup import analyses

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
-from billframes._notes import Notes
+from billframes._shared.notes import Notes
 from billframes.analysis.books.invoice_matching import ClientNames
 from billframes.analysis.books.ledger_frames import ledger_rows, same_company, stated_about
 from billframes.analysis.books.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame

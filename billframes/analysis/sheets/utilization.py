@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import join_names
+from billframes._shared.names import join_names
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts

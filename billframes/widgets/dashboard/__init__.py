@@ -74,7 +74,7 @@ def _explorer(client: Any, period: str, settings: str = "", ledger: list[str] | 
     Of a client, a book needs only the loaders and settings.
     """
     import billframes as bf
-    from billframes._notes import Notes, collect_notes
+    from billframes._shared.notes import Notes, collect_notes
     from billframes.report.ledger_files import ledger_paths, read_payments
     from billframes.report.ledger_memory import kept_reports
 

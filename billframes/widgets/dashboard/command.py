@@ -22,7 +22,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from billframes._messages import say, say_error
+from billframes._shared.messages import say, say_error
 from billframes.commands import add_connection
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import BillframesError, ConfigError, LedgerError

@@ -26,7 +26,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._messages import warn
+from billframes._shared.messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
 NUMBER_FORMATS = {

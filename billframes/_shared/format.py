@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import snake_case
+from billframes._shared.names import snake_case
 from billframes.periods import MONTHS, Period, month_end
 
 MISSING = "–"

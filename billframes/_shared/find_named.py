@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.errors import ParameterError
 
 # The most names that a message suggests.

@@ -16,8 +16,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from billframes._format import format_rounded, long_date
-from billframes._messages import warn
+from billframes._shared.format import format_rounded, long_date
+from billframes._shared.messages import warn
 from billframes.errors import IncompleteDataWarning
 
 NOTES = "notes"

@@ -157,7 +157,7 @@ def _with_options(error: Exception, args: argparse.Namespace) -> str:
 
 # `--debug` sets it for the kernels that a command starts.
 DEBUG_VARIABLE = "BILLFRAMES_DEBUG"
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from billframes._names import closest
+from billframes._shared.names import closest
 from billframes.errors import BillframesError, CallError, ParameterError, unknown_name
 
 T = TypeVar("T")

@@ -1,0 +1,1 @@
+"""Texts, names, notes, limits, files and forks, which several folders use."""
