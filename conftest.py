@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
-from billframes.report.kernel import skip_unused_grammar
+from billframes.widgets.dashboard.kernel import skip_unused_grammar
 
 # Set before matplotlib is imported, so that tests draw without a screen.
 os.environ["MPLBACKEND"] = "agg"

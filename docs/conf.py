@@ -15,7 +15,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-from billframes.report.kernel import skip_unused_grammar
+from billframes.widgets.dashboard.kernel import skip_unused_grammar
 
 sys.path.insert(0, str(Path(__file__).parent))
 skip_unused_grammar()

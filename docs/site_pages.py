@@ -24,7 +24,7 @@ from numpydoc.docscrape import NumpyDocString
 import billframes as bf
 from billframes.analysis.declare.lookup import analyses
 from billframes.cli import COMMANDS
-from billframes.report.kernel import demonstration
+from billframes.widgets.dashboard.kernel import demonstration
 
 __all__ = ["COPIED", "with_pictures", "write"]
 

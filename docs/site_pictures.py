@@ -23,11 +23,12 @@ from unittest import mock
 
 import nbformat
 
+from billframes.commands import DEMO_FIRM, DEMO_REMARK, sandbox_client
 from billframes.errors import ConfigError
 from billframes.report.building import build
-from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, private_folder
 from billframes.report.pdf import chromium, print_pages
 from billframes.widgets import dashboard
+from billframes.widgets.dashboard.kernel import private_folder
 
 __all__ = ["WIDGETS", "draw_pictures", "tools"]
 
@@ -45,7 +46,7 @@ WIDGETS = {
 _DASHBOARD = "from billframes.widgets.dashboard import page\nimport billframes as bf\npage()"
 # The dashboard's server as in `python -m billframes.widgets.dashboard`, but it prepares no kernel for a second visit.
 _SERVER = (
-    "import sys; from billframes.report.kernel import skip_unused_grammar; skip_unused_grammar(); "
+    "import sys; from billframes.widgets.dashboard.kernel import skip_unused_grammar; skip_unused_grammar(); "
     "from billframes.widgets.dashboard import server; server._PAUSE = 600; server.main(*sys.argv[1:])"
 )
 _MADE = "1 November 2026, 08:00"
@@ -96,7 +97,7 @@ def draw_pictures(
     executable : str
         Chromium, as `tools` returns it.
     environment, settings
-        The values of `billframes.report.kernel.demonstration`.
+        The values of `billframes.widgets.dashboard.kernel.demonstration`.
     """
     with _fonts(), ThreadPoolExecutor(2) as threads:
         report = threads.submit(_report, folder, environment, settings)
@@ -122,7 +123,8 @@ def _report(folder: Path, environment: Mapping[str, str | None], settings: str) 
     parameters = {"month": "2026-10", "title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}
     with private_folder() as private:
         page = private / "report.html"
-        build({**parameters, "generated": _MADE}, page, environment=environment)
+        with sandbox_client(str(environment["BILLFRAMES_BASE_URL"]), str(environment["BILLFRAMES_TOKEN"])) as client:
+            build({**parameters, "generated": _MADE}, page, client=client)
         text = page.read_text(encoding="utf-8")
         pdf = private / "report.pdf"
         pdf.write_bytes(print_pages([text])[0])

@@ -47,7 +47,6 @@ def test_importing_billframes_loads_no_plots_widgets_or_extras():
         "polars",
         "duckdb",
         "deltalake",
-        "papermill",
         "nbconvert",
         "starlette",
         "uvicorn",
@@ -97,7 +96,7 @@ def test_imports_run_one_way():
 
 OPTIONAL = {
     *("deltalake", "duckdb", "great_tables", "ipykernel", "jinja2", "jupyter_client", "jupyter_core", "jupyter_server"),
-    *("keyring", "markupsafe", "mcp", "nbconvert", "nbformat", "openpyxl", "papermill", "playwright", "polars"),
+    *("keyring", "markupsafe", "mcp", "nbconvert", "nbformat", "openpyxl", "playwright", "polars"),
     *("pyspark", "pytest", "starlette", "tornado", "uvicorn", "voila", "xlsxwriter"),
 }
 NEED_AN_EXTRA = {

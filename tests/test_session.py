@@ -10,8 +10,8 @@ import pytest
 import billframes as bf
 from billframes import _session
 from billframes.commands import connected
-from billframes.report.kernel import demonstration
 from billframes.sandbox import Sandbox
+from billframes.widgets.dashboard.kernel import demonstration
 
 
 @pytest.fixture(autouse=True)

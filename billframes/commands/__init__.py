@@ -17,6 +17,8 @@ from billframes.errors import ConfigError, ParameterError
 if TYPE_CHECKING:
     from billframes.client import Client
 
+DEMO_FIRM = "Harrow & Lindqvist LLP"
+DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
 PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 

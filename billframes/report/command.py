@@ -7,30 +7,22 @@ import datetime as dt
 import os
 import re
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from billframes._session import book
-from billframes._shared.export import check_output, make_folder, write
+from billframes._shared.export import check_output, make_folder
 from billframes._shared.format import long_date
 from billframes._shared.messages import say, say_error
 from billframes.analysis.data.data_span import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
-from billframes.commands import add_connection
+from billframes.commands import DEMO_FIRM, DEMO_REMARK, add_connection, connected
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import LedgerError, NoDataError, ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, check_extras
-from billframes.report.kernel import (
-    DEMO_FIRM,
-    DEMO_REMARK,
-    check_private_kernels,
-    open_source,
-    skip_unused_grammar,
-)
-from billframes.report.loading import load, read_month
+from billframes.report.loading import read_month
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 
 EXAMPLES = (
@@ -98,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     if args.demo:
         steps("Starting the sandbox with its made-up firm")
         parameters |= {"title": DEMO_FIRM, "remark": DEMO_REMARK}
-    with open_source(args) as (environment, client):
+    with connected(args, progress=False) as client:
         calendar = FirmCalendar(lambda: client)
         first = read_month(text, calendar)
         parameters["month"] = f"{first:%Y-%m}"
@@ -110,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             parameters["as_of"] = min(calendar.today, month_end(first)).isoformat()
         outs = _outs(args, first, out, client)
         try:
-            _make(args.format, parameters, outs, environment, client, steps)
+            build(parameters, outs, client=client, step=steps, format=args.format)
         except (LedgerError, NoDataError) as error:
             say_error(error, args)
             return 1
@@ -142,17 +134,9 @@ def _has_ending(out: Path) -> bool:
 
 
 def _check_options(args: argparse.Namespace, out: Path | None) -> None:
-    if args.format == "xlsx":
-        # This imports matplotlib, which takes a third of a second.
-        from billframes.report.workbook import check_writer
-
-        check_writer("demo" if args.demo else "excel")
-    else:
-        skip_unused_grammar()
-        # The extra "demo" has what an HTML page and a workbook of the sandbox's firm need, and nothing for PDF.
-        check_extras(args.format, extra="demo" if args.demo and args.format == "html" else "report")
-        if args.narratives:
-            check_private_kernels()
+    # The extra "demo" has what a page and a workbook of the sandbox's firm need, and nothing for PDF.
+    extra = "demo" if args.demo and args.format != "pdf" else "excel" if args.format == "xlsx" else "report"
+    check_extras(args.format, extra=extra)
     if args.all_responsible:
         if out and out.exists() and not out.is_dir():
             raise ParameterError(f"--out {out} is a file; with --all-responsible, give the folder to write to.")
@@ -183,39 +167,6 @@ def _scopes(args: argparse.Namespace, first: dt.date, client: Client) -> list[Sc
     if args.all_responsible:
         return all_scopes(firm, "responsible")
     return [find_scope(firm, key, text) for key, text in texts.items()]
-
-
-def _make(
-    format: str,  # noqa: A002
-    parameters: dict[str, Any],
-    outs: Mapping[str, Path],
-    environment: Mapping[str, str | None],
-    client: Client,
-    steps: _Steps,
-) -> None:
-    if format == "xlsx":
-        _write_workbooks(parameters, outs, client, steps)
-        return
-    options: dict[str, Any] = {"environment": environment, "step": steps}
-    if format == "pdf":
-        options["format"] = format
-    (code, out), *more = outs.items()
-    only = {"only": code} if code and not more else {}
-    build({**parameters, **only}, outs if more else out, **options)
-
-
-def _write_workbooks(parameters: Mapping[str, Any], outs: Mapping[str, Path], client: Client, steps: _Steps) -> None:
-    """Write Excel workbooks without a kernel. Files are written only when all workbooks are complete."""
-    from billframes.report.workbook import workbook
-
-    steps("Loading time, invoices and matters")
-    of_load = {name: parameters[name] for name in ("month", "settings", "as_of", "ledger") if name in parameters}
-    texts = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
-    month = load(**of_load, client=client)
-    steps("Computing the figures")
-    contents = [workbook(month.only(code), **texts) for code in outs]
-    for out, content in zip(outs.values(), contents, strict=True):
-        write(out, content)
 
 
 class _Steps:

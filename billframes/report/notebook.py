@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from billframes.report.outline import OUTLINE
 _ABOUT = """\
 # The monthly report
 
-`billframes report` runs this notebook and writes the outputs of its cells to one HTML file. You can change, move or
-remove cells, and run it in Jupyter.
+Its cells show the sections that `billframes report` writes to one HTML file. You can change, move or remove cells, and
+run it in Jupyter.
 
 The address and the credential are read from `BILLFRAMES_BASE_URL` and `BILLFRAMES_TOKEN`, or from your profile. Never
 write them here."""
@@ -33,21 +34,23 @@ client = bf.connect(progress=False)
 firm = report.load(month, settings=settings, as_of=as_of, only=only, ledger=ledger)"""
 
 
-def new_notebook() -> Any:
-    """Return the report's notebook. What the command says when a cell begins is in the cell's metadata."""
-    from nbformat import v4
-
-    about: Any = v4.new_markdown_cell(_ABOUT)  # type: ignore[no-untyped-call]
+def new_notebook() -> dict[str, Any]:
+    """Return the report's notebook as JSON values."""
+    code: dict[str, Any] = {"cell_type": "code", "execution_count": None, "outputs": []}
     cells = [
-        (_PARAMETERS, {"tags": ["parameters"]}),
-        (_LOAD, {"step": "Loading time, invoices and matters"}),
-        *((each.cell, {"step": each.step} if each.step else {}) for each in OUTLINE if each.on_page),
+        {"cell_type": "markdown", "metadata": {}, "source": _ABOUT},
+        {**code, "metadata": {"tags": ["parameters"]}, "source": _PARAMETERS},
+        *({**code, "metadata": {}, "source": each} for each in (_LOAD, *(x.cell for x in OUTLINE if x.on_page))),
     ]
-    made = [about, *(v4.new_code_cell(source, metadata=metadata) for source, metadata in cells)]  # type: ignore[no-untyped-call]
-    for place, each in enumerate(made):
-        each["id"] = f"cell-{place}"
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return v4.new_notebook(cells=made, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})  # type: ignore[no-untyped-call]
+    return {
+        "cells": [{"id": f"cell-{place}", **each} for place, each in enumerate(cells)],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 def write_notebook(path: str | Path) -> None:
@@ -64,6 +67,4 @@ def write_notebook(path: str | Path) -> None:
     >>> from billframes import report
     >>> report.write_notebook("monthly.ipynb")  # doctest: +SKIP
     """
-    import nbformat
-
-    nbformat.write(new_notebook(), path)  # type: ignore[no-untyped-call]
+    Path(path).write_text(json.dumps(new_notebook(), indent=1) + "\n", encoding="utf-8")

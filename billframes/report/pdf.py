@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 
 _CHROMIUM_NAMES = (
@@ -47,11 +46,6 @@ def chromium() -> str:
             "path, or make the report with --format html and print that."
         )
     return found
-
-
-def paper_of(settings: str) -> str:
-    """Return the paper's size, as the firm's settings name it."""
-    return (FirmSettings.load(settings) if settings else FirmSettings()).paper_size
 
 
 def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:

@@ -127,15 +127,17 @@ def report_as_workbook(_, *words):
     return in_workbook("october.xlsx")
 
 
-def report_of_a_kernel(monkeypatch, *words):
-    """Load as the report's notebook does, with the parameters and the variables that the command gives it."""
-    made = []
-    monkeypatch.setattr("billframes.report.command.build", lambda *given, **options: made.append((*given, options)))
+def report(monkeypatch, *words):
+    """Load with the parameters that the command gives."""
+    months = []
+
+    def build(parameters, _outs, *, client, **_options):
+        given = {name: parameters[name] for name in ("month", "settings", "as_of")}
+        months.append(load(**given, client=client))
+
+    monkeypatch.setattr("billframes.report.command.build", build)
     assert main(["report", "2026-10", *words]) == 0
-    [(parameters, _, options)] = made
-    for name, value in options["environment"].items():
-        monkeypatch.setenv(name, value)
-    month = load(parameters["month"], settings=parameters["settings"], as_of=parameters["as_of"])
+    [month] = months
     return f"{describe_settings(month.book.settings)} {month.utilization_total['utilization'].item():.1%}"
 
 
@@ -189,7 +191,7 @@ def doctor(_, *words):
     assert main(["doctor", *words]) == 0
 
 
-SHOW_UTILIZATION = (report_as_workbook, report_of_a_kernel, assistant, dashboard)
+SHOW_UTILIZATION = (report_as_workbook, report, assistant, dashboard)
 COMMANDS = (*SHOW_UTILIZATION, guidelines, review, tie_out, doctor)
 
 
@@ -198,7 +200,7 @@ USES = [
     *((command, False, "profile") for command in COMMANDS),
     *((guidelines, others, source) for others in (False, True) for source in ("environment", "mirror")),
     (report_as_workbook, True, "mirror"),
-    *((command, True, "environment") for command in (report_of_a_kernel, review, tie_out, assistant, dashboard)),
+    *((command, True, "environment") for command in (report, review, tie_out, assistant, dashboard)),
 ]
 
 
@@ -207,7 +209,7 @@ def test_a_command_uses_and_names_the_profiles_settings_unless_others_are_given(
     command, others, words, place, monkeypatch, capsys
 ):
     words += ["--settings", str(place.others)] if others else []
-    given = {report_of_a_kernel: monkeypatch, dashboard: monkeypatch}.get(command, place)
+    given = {report: monkeypatch, dashboard: monkeypatch}.get(command, place)
     shown = command(given, *words) or capsys.readouterr().out
     assert " ".join(shown.split()).count(OTHERS if others else SAID)
     if command in SHOW_UTILIZATION:

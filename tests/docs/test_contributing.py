@@ -45,7 +45,7 @@ with bf.Client(*sys.argv[1:]) as client:
     (found,) = bf.notes(missing)
     assert (found["rule"], found["amount"]) == ("many_missing_days", len(missing))
     assert found["plain"].endswith("Add them to the firm's settings.") and found["text"] in str(caught[0].message)
-    assert "report.leverage(firm)" in [cell.source for cell in new_notebook().cells]
+    assert "report.leverage(firm)" in [cell["source"] for cell in new_notebook()["cells"]]
 
 assert "user_agent" in inspect.signature(bf.connect).parameters and "user_agent : str" in bf.Client.__doc__
 sent = []

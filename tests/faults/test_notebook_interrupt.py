@@ -8,7 +8,7 @@ import time
 import pytest
 from jupyter_client.manager import KernelManager
 
-from billframes.report.kernel import private_folder, transport_in
+from billframes.widgets.dashboard.kernel import private_folder, transport_in
 from tests.faults.server import Server, respond_correctly
 from tests.faults.test_interrupt import PROMPT, silent, until
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from jupyter_client.manager import KernelManager
 
-from billframes.report.kernel import private_folder, skip_unused_grammar, transport_in
+from billframes.widgets.dashboard.kernel import private_folder, skip_unused_grammar, transport_in
 
 _ending = ExitStack()
 

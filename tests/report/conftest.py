@@ -1,4 +1,4 @@
-"""A firm, and a report of it that is made as users make it: in a kernel, over HTTP."""
+"""A firm, and a report of it that is made as users make it: over HTTP."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import _session
+from billframes.commands import sandbox_client
 from billframes.report.building import build
 from billframes.report.loading import load
 from billframes.report.month import Month
@@ -38,12 +39,9 @@ def firm() -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="session")
-def environment(firm) -> dict[str, str | None]:
-    return {
-        "BILLFRAMES_BASE_URL": firm.base_url,
-        "BILLFRAMES_TOKEN": firm.tokens["full"],
-        "BILLFRAMES_PROFILE": None,
-    }
+def client(firm) -> Iterator[bf.Client]:
+    with sandbox_client(firm.base_url, firm.tokens["full"]) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +55,7 @@ def html(request, tmp_path_factory) -> str:
     with (folder / "october.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not out.exists():
-            build(parameters, out, environment=request.getfixturevalue("environment"))
+            build(parameters, out, client=request.getfixturevalue("client"))
     return out.read_text(encoding="utf-8")
 
 

@@ -10,39 +10,30 @@ import nbformat
 import pytest
 
 from billframes._shared.export import write
-from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
+from billframes.commands import sandbox_client
+from billframes.errors import AuthenticationError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build
 from billframes.report.notebook import new_notebook
+from billframes.report.outline import OUTLINE
 from billframes.report.pdf import chromium, print_pages
 
 OTHER = "<title>Report</title><body>Another page"
 
 
-@pytest.mark.slow
-def test_a_wrong_credential_raises_the_same_error_as_in_the_kernel(environment, out):
+def test_a_wrong_credential_is_one_sentence_and_keeps_the_file(firm, out):
     out.write_text("last month's")
-    with pytest.raises(AuthenticationError) as caught:
-        build({"month": "2026-10"}, out, environment={**environment, "BILLFRAMES_TOKEN": "wrong"})
+    with sandbox_client(firm.base_url, "wrong") as client, pytest.raises(AuthenticationError) as caught:
+        build({"month": "2026-10"}, out, client=client)
     assert "\n" not in str(caught.value)
     assert "wrong" not in str(caught.value).split()
     assert out.read_text() == "last month's"
     assert [each.name for each in out.parent.iterdir()] == [out.name]
 
 
-def test_any_other_error_in_the_notebook_is_one_sentence_without_the_original_message():
-    class Stopped:
-        ename, evalue = "KeyError", "\x1b[31m'Privileged Client Inc'\x1b[0m"
-
-    error = building._original_error(Stopped)
-    assert type(error) is BillframesError
-    assert str(error) == "The report's notebook stopped with KeyError; --debug shows where and why."
-
-
-@pytest.mark.parametrize("name", ["papermill", "ipykernel", "jinja2"])
-def test_the_message_about_a_missing_package_names_the_extra(monkeypatch, out, name):
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ConfigError, match=rf"needs {name}.*pip install 'billframes\[report\]'"):
+def test_the_message_about_a_missing_package_names_the_extra(monkeypatch, out):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ConfigError, match=r"needs jinja2.*pip install 'billframes\[report\]'"):
         build({"month": "2026-10"}, out)
 
 
@@ -63,17 +54,24 @@ def test_a_failed_write_leaves_no_file(monkeypatch, out):
     assert not list(out.parent.iterdir())
 
 
-def test_for_several_scopes_the_cells_after_the_load_are_repeated_and_split_again():
-    notebook = new_notebook()
-    first = [cell.source for cell in notebook.cells]
-    shown = first[3:]
-    repeated = building._repeat_cells(notebook, ["responsible:u1", "responsible:"])
-    nbformat.validate(repeated)
-    one, two, three = ([cell.source for cell in each.cells] for each in building._split(repeated))
-    assert one == first
-    assert two == ["firm = firm.only('responsible:u1')", *shown]
-    assert three == ["firm = firm.only('responsible:')", *shown]
-    assert sum("report.load(" in cell.source for cell in repeated.cells) == 1
+def test_reports_of_several_scopes_are_made_from_one_load(october, client, tmp_path, monkeypatch):
+    loads = []
+    monkeypatch.setattr(building, "load", lambda **given: loads.append(given) or october)
+    outs = {code: tmp_path / f"{place}.html" for place, code in enumerate(["", "practice_area:Family"])}
+    build({"month": "2026-10", "narratives": True}, outs, client=client)
+    assert [each["month"] for each in loads] == ["2026-10"]
+    whole, part = (path.read_text(encoding="utf-8") for path in outs.values())
+    assert "Practice area: Family" in part
+    assert "Practice area: Family" not in whole
+    # The firm's page has sections that a part does not have.
+    assert 'id="cash-forecast"' in whole
+    assert 'id="cash-forecast"' not in part
+
+
+def test_the_notebook_is_valid_and_has_the_pages_sections():
+    notebook = nbformat.from_dict(new_notebook())
+    nbformat.validate(notebook)
+    assert [each.source for each in notebook.cells[3:]] == [each.cell for each in OUTLINE if each.on_page]
 
 
 @pytest.mark.browser

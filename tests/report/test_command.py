@@ -11,7 +11,7 @@ import pytest
 from billframes import _session
 from billframes.cli import main
 from billframes.errors import ConfigError, ParameterError
-from billframes.report import command, workbook as workbook_module
+from billframes.report import building, command
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def built(monkeypatch, tmp_path):
     """The calls of `build`, which here writes nothing."""
     calls = []
 
-    def build(parameters, out, *, environment, step):
+    def build(parameters, outs, *, client, step, format):  # noqa: A002
         step("Building")
-        calls.append((parameters, out, environment))
+        calls.append((parameters, outs, client, format))
 
     monkeypatch.setattr(command, "build", build)
     monkeypatch.chdir(tmp_path)
@@ -44,15 +44,14 @@ def run(*words: str) -> int:
 
 def test_the_demo_reports_october_2026_of_its_own_sandbox(built, tmp_path, capsys):
     assert run("--demo") == 0
-    ((parameters, out, environment),) = built
+    ((parameters, outs, client, kind),) = built
     assert parameters["month"] == "2026-10"
-    assert out == tmp_path / "billframes-2026-10.html"
-    assert environment["BILLFRAMES_BASE_URL"].startswith("http://127.0.0.1:")
-    assert environment["BILLFRAMES_PROFILE"] is None
-    assert "127.0.0.1" in environment["NO_PROXY"]
-    assert environment["BILLFRAMES_TOKEN"] not in str(parameters)
+    assert outs == {"": tmp_path / "billframes-2026-10.html"}
+    assert client.base_url.startswith("http://127.0.0.1:")
+    assert client.profile is None
+    assert kind == "html"
     printed = capsys.readouterr()
-    assert printed.out == f"{out}\n"
+    assert printed.out == f"{outs['']}\n"
     steps, (workbook, pdf) = printed.err.splitlines()[:-2], printed.err.splitlines()[-2:]
     assert "--demo --format xlsx" in workbook
     assert "'billframes[report]' and Chromium" in pdf
@@ -67,11 +66,11 @@ def test_the_defaults_are_last_month_and_the_configured_connection(built, monkey
     monkeypatch.setenv("BILLFRAMES_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("BILLFRAMES_TOKEN", "secret")
     assert run("--out", str(out)) == 0
-    ((parameters, where, environment),) = built
+    ((parameters, outs, client, _),) = built
     last = dt.datetime.now().astimezone().date().replace(day=1) - dt.timedelta(days=1)
     assert parameters["month"] == f"{last:%Y-%m}"
     assert parameters["as_of"] == last.isoformat()
-    assert (where, environment) == (out, {})
+    assert (outs, client.base_url) == ({"": out}, "http://127.0.0.1:9")
 
 
 def test_the_current_month_is_counted_up_to_today(built, monkeypatch):
@@ -94,7 +93,7 @@ def test_a_month_that_has_not_begun_is_refused(built, monkeypatch):
         run("2999-01")
 
 
-def test_a_missing_configuration_is_an_error_before_a_kernel_starts(built, unconfigured):
+def test_a_missing_configuration_is_an_error_before_any_work(built, unconfigured):
     with pytest.raises(ConfigError, match="No billing API is configured"):
         run("2024-10")
     assert not built
@@ -118,20 +117,16 @@ def test_an_unknown_format_is_refused_and_the_message_lists_the_formats(built):
 @pytest.mark.parametrize(
     ("name", "kind"), [("r.pdf", "pdf"), ("r.XLSX", "xlsx"), ("r.htm", "html"), ("report", "html")]
 )
-def test_the_ending_of_the_file_decides_the_format(built, monkeypatch, tmp_path, name, kind):
-    made = []
-    monkeypatch.setattr(command, "_make", lambda asked, *_others: made.append(asked))
+def test_the_ending_of_the_file_decides_the_format(built, name, kind):
     assert run("--demo", "--out", name) == 0
-    assert made == [kind]
+    assert [each[3] for each in built] == [kind]
 
 
 @pytest.mark.parametrize("kind", ["html", "pdf"])
-def test_a_file_without_an_ending_gets_that_of_its_format(built, monkeypatch, tmp_path, capsys, kind):
-    written = []
-    monkeypatch.setattr(command, "_make", lambda _format, _parameters, outs, *_others: written.extend(outs.values()))
+def test_a_file_without_an_ending_gets_that_of_its_format(built, tmp_path, capsys, kind):
     assert run("--demo", "--out", "october", "--format", kind) == 0
-    assert written == [tmp_path / f"october.{kind}"]
-    assert capsys.readouterr().out == f"{written[0]}\n"
+    assert built[0][1] == {"": tmp_path / f"october.{kind}"}
+    assert capsys.readouterr().out == f"{tmp_path / f'october.{kind}'}\n"
 
 
 @pytest.mark.parametrize(
@@ -159,13 +154,14 @@ def test_without_chromium_a_pdf_is_refused_before_any_work(built, monkeypatch):
 
 def test_the_file_of_one_lawyer_has_the_lawyers_name_and_the_narratives_option_is_passed_on(built, tmp_path):
     assert run("--demo", "--responsible", "chloé marchetti", "--narratives") == 0
-    ((parameters, out, _),) = built
-    assert parameters["only"].startswith("responsible:")
+    ((parameters, outs, *_),) = built
     assert parameters["narratives"] is True
+    ((scope, out),) = outs.items()
+    assert scope.startswith("responsible:")
     assert out == tmp_path / "billframes-2026-10-responsible-chloe-marchetti.html"
 
 
-def test_an_unknown_name_is_refused_before_a_kernel_starts(built):
+def test_an_unknown_name_is_refused_before_any_work(built):
     with pytest.raises(ParameterError, match="No responsible lawyer has the name, reference or id 'Nobody'"):
         run("--demo", "--responsible", "Nobody")
     assert not built
@@ -175,8 +171,7 @@ def test_reports_of_all_lawyers_are_built_together_and_written_to_a_folder(built
     folder = tmp_path / "new" / "reports"
     assert run("--demo", "--all-responsible", "--out", str(folder)) == 0
     assert folder.is_dir()
-    ((parameters, asked, _),) = built
-    assert "only" not in parameters
+    ((_, asked, *_),) = built
     names = [path.name for path in asked.values()]
     assert len(names) == 11
     assert names[0] == "billframes-2026-10-responsible-beatriz-fontaine.html"
@@ -189,10 +184,10 @@ def test_reports_of_all_lawyers_are_built_together_and_written_to_a_folder(built
         run("--demo", "--all-responsible", "--out", str(tmp_path / "taken" / "reports"))
 
 
-def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):
-    monkeypatch.setattr(workbook_module, "workbook", lambda month, **_says: month.scope.title.encode())
+def test_a_workbook_can_be_that_of_a_practice_area(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(building, "workbook", lambda month, **_says: month.scope.title.encode())
     assert run("--demo", "--format", "xlsx", "--practice-area", "Family") == 0
-    assert not built
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
 
 
@@ -207,7 +202,7 @@ def test_a_month_without_data_ends_with_one_sentence_and_no_file(tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_firms_settings_are_checked_and_passed_to_the_notebook(built, tmp_path):
+def test_the_firms_settings_are_checked_and_passed_on(built, tmp_path):
     (tmp_path / "firm.toml").write_text("hours_per_day = 7.5", encoding="utf-8")
     assert run("--demo", "--settings", "firm.toml") == 0
     assert built[0][0]["settings"] == str(tmp_path / "firm.toml")

@@ -171,11 +171,11 @@ def texts_of(view: str, title: str, table) -> Iterator[Seen]:
 
 def shown_by_the_notebook(month: Month) -> Iterator[Section]:
     """Run the cells of the report's notebook after the load, from which the page is made, except lists and texts."""
-    _about, parameters, _load, *cells = new_notebook().cells
+    _about, parameters, _load, *cells = new_notebook()["cells"]
     names: dict[str, Any] = {"report": report, "firm": month}
-    exec(parameters.source, names)
+    exec(parameters["source"], names)
     without = {"report.overdue_invoices(firm)", "report.stale(firm)"}
-    shown = [eval(cell.source, names) for cell in cells if cell.source not in without]
+    shown = [eval(cell["source"], names) for cell in cells if cell["source"] not in without]
     yield from filter(None, shown)
 
 

@@ -17,12 +17,12 @@ from secrets import token_urlsafe
 
 import nbformat
 
-from billframes.report.kernel import private_folder, transport_in
+from billframes.widgets.dashboard.kernel import private_folder, transport_in
 
 ROOT = Path(__file__).parents[2]
 # `python -m` without the grammar that jsonschema compiles for one rare format, which takes half of a server's start.
 RUN = """import runpy, sys
-from billframes.report.kernel import skip_unused_grammar
+from billframes.widgets.dashboard.kernel import skip_unused_grammar
 skip_unused_grammar()
 del sys.argv[0]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)"""

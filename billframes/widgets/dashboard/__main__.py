@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from billframes.report.kernel import skip_unused_grammar
+from billframes.widgets.dashboard.kernel import skip_unused_grammar
 
 
 def start() -> None:

@@ -23,21 +23,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from billframes._shared.messages import say, say_error
-from billframes.commands import add_connection
+from billframes.commands import DEMO_FIRM, DEMO_REMARK, add_connection
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import BillframesError, ConfigError, LedgerError
 from billframes.periods import parse_period
-from billframes.report.kernel import (
-    DEMO_FIRM,
-    DEMO_REMARK,
-    NO_PRIVATE_SOCKETS,
-    open_source,
-    private_folder,
-    transport_in,
-)
 from billframes.report.ledger_files import check_payments_among
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import FOLDER_VARIABLE, PORT_FILE, START_FILE
+from billframes.widgets.dashboard.kernel import NO_PRIVATE_SOCKETS, open_source, private_folder, transport_in
 
 if TYPE_CHECKING:
     from billframes.client import Client

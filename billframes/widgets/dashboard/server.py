@@ -35,8 +35,8 @@ from voila.app import Voila
 from voila.request_info_handler import RequestInfoSocketHandler
 from voila.tornado.handler import TornadoVoilaHandler
 
-from billframes.report.kernel import transport_in
 from billframes.widgets.dashboard import FOLDER_VARIABLE, IDLE_VARIABLE, PORT_FILE, RELOADED_FILE
+from billframes.widgets.dashboard.kernel import transport_in
 
 # The browser may load only from this server.
 _POLICY = (

@@ -15,14 +15,13 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from billframes.commands import PROFILE_VARIABLE, connected, sandbox_client
 from billframes.config.firm import FirmSettings
-from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -45,16 +44,6 @@ def skip_unused_grammar() -> None:
     It is the grammar of a rare text format, which no notebook uses. Call it only in processes of billframes.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-
-def check_private_kernels() -> None:
-    """Raise `ConfigError` if this system can't keep a kernel's output from its other users."""
-    with private_folder() as folder:
-        if transport_in(folder) == "tcp":
-            raise ConfigError(
-                f"{NO_PRIVATE_SOCKETS} So --narratives is refused here. Make the report without it, or with --format "
-                "xlsx, which needs no kernel."
-            )
 
 
 @contextmanager
@@ -106,41 +95,6 @@ def _takes_sockets(folder: Path) -> bool:
     return True
 
 
-def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any]:
-    """
-    Return a kernel manager class that starts this Python with its own environment.
-
-    It does not use the user's IPython start-up files and history, nor a registered kernel named python3, which may be
-    another Python without billframes.
-    """
-    from ipykernel.kernelspec import get_kernel_dict
-    from jupyter_client.kernelspec import KernelSpec
-    from jupyter_client.manager import AsyncKernelManager
-
-    changes = {"IPYTHONDIR": str(folder), "MPLBACKEND": "agg", **environment}
-    variables = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
-
-    class OwnKernel(AsyncKernelManager):
-        """A kernel of this Python."""
-
-        def __init__(self, **traits: Any) -> None:
-            sockets = {"transport": transport_in(folder), "connection_file": str(folder / "kernel.json")}
-            super().__init__(**{**traits, **sockets})
-
-        @property
-        def kernel_spec(self) -> KernelSpec:
-            return KernelSpec(**get_kernel_dict())
-
-        async def _async_start_kernel(self, **options: Any) -> None:
-            await super()._async_start_kernel(**{**options, "env": variables, "cwd": str(folder)})
-
-        start_kernel = _async_start_kernel
-
-    return OwnKernel
-
-
-DEMO_FIRM = "Harrow & Lindqvist LLP"
-DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 
 
