@@ -356,7 +356,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
 
     Examples
     --------
-    >>> bf.resume("elsewhere.journal")
+    >>> bf.bulk.resume("elsewhere.journal")
     Traceback (most recent call last):
     billframes.errors.ParameterError: There is no journal elsewhere.journal.
     """

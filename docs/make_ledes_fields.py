@@ -22,7 +22,7 @@ def page(text: str) -> str:
 
 
 def _fields() -> str:
-    head = ["| field | form | required on | `bf.ledes` takes it from |", "| --- | --- | --- | --- |"]
+    head = ["| field | form | required on | `bf.ebilling.ledes` takes it from |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *map(_row, FIELDS)])
 
 

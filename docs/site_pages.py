@@ -69,10 +69,7 @@ RESULTS = {
 RETURNED = (
     "billframes.book.Book",
     "billframes.mirror.Mirror",
-    "billframes.bulk.plan.Plan",
-    "billframes.bulk.plan.Outcomes",
     "billframes.display.ShownFrame",
-    "billframes.ebilling.LedesFile",
 )
 """Classes that functions return. Users don't make their objects, so the package itself does not have them."""
 WIDGETS = {"filter_panel": "Filter panel", "explore": "Explorer", "apply_button": "Button that applies bulk edits"}
@@ -117,25 +114,19 @@ def _pages() -> dict[str, str]:
     loaders = [name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
     pages = {f"loaders/{name}.rst": _loader(name) for name in loaders}
     pages["loaders.rst"] = _title("Loaders") + _toctree(f"loaders/{name}" for name in loaders)
-    computed = sorted(analyses())
-    errors = [name for name in bf.__all__ if name.endswith(("Error", "Warning"))]
-    classes = [name for name in bf.__all__ if isinstance(getattr(bf, name), type) and name not in errors]
-    rest = [
-        name
-        for name in bf.__all__
-        if name not in {*loaders, *computed, *errors, *classes} and inspect.isfunction(getattr(bf, name))
-    ]
-    pages["classes.rst"] = _title("Classes") + "".join(
-        map(_class, [*(f"billframes.{each}" for each in classes), *RETURNED])
-    )
-    pages["functions.rst"] = _title("Functions") + "".join(_function(f"billframes.{name}") for name in rest)
+    spaces = [bf, bf.bulk, bf.ebilling, bf.forecast, bf.guidelines, bf.ledger, bf.sandbox, bf.widgets]
+    public = [(f"{space.__name__}.{name}", getattr(space, name)) for space in spaces for name in space.__all__]
+    functions = [path for path, each in public if inspect.isfunction(each)]
+    classes = [path for path, each in public if isinstance(each, type)]
+    pages["classes.rst"] = _title("Classes") + "".join(map(_class, dict.fromkeys([*classes, *RETURNED])))
+    pages["functions.rst"] = _title("Functions") + "".join(map(_function, functions))
     pages["analysis-functions.rst"] = _title("Analyses as functions") + "".join(
-        _function(f"billframes.{name}") for name in computed
+        _function(f"billframes.analysis.{name}") for name in bf.analysis.__all__
     )
     pages["charts.rst"] = _title("Charts") + "".join(_function(f"billframes.plots.{name}") for name in bf.plots.__all__)
     tables = [name for name in bf.tables.__all__ if name != "TableOf"]
     pages["tables.rst"] = _title("Tables") + _tables(tables)
-    pages["error-classes.rst"] = _title("Errors and warnings as classes") + "".join(map(_exception, errors))
+    pages["error-classes.rst"] = _title("Errors and warnings as classes") + "".join(map(_exception, bf.errors.__all__))
     pages["command-line.md"] = _command_line()
     pages["settings-files.md"] = _settings_files()
     for name in COPIED:
@@ -171,7 +162,7 @@ def _class(path: str) -> str:
 
 
 def _exception(name: str) -> str:
-    return f".. autoexception:: billframes.{name}\n   :show-inheritance:\n\n"
+    return f".. autoexception:: billframes.errors.{name}\n   :show-inheritance:\n\n"
 
 
 def _tables(names: Iterable[str]) -> str:
@@ -200,7 +191,7 @@ def _settings_files() -> str:
     ]
     for file, kind, page in (
         ("firm.toml", bf.FirmSettings, "firm-settings"),
-        ("profile.toml", bf.LedesProfile, "ebilling"),
+        ("profile.toml", bf.ebilling.LedesProfile, "ebilling"),
     ):
         rows = [
             f"| `{each.name}` | {each.type.replace('|', chr(92) + '|')} | {' '.join(each.desc)} |"
@@ -222,7 +213,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     """Draw all charts and tables for the sandbox's firm, and show each with its code. Widgets are drawn elsewhere."""
     charts, tables = ["## Charts"], ["## Tables"]
     book = bf.book(PERIOD, client=client)
-    files = bf.sandbox_reports(tempfile.mkdtemp())
+    files = bf.ledger.sandbox_reports(tempfile.mkdtemp())
     for name, code in _codes():
         title = analyses()[name].title if name in analyses() else "Figures side by side"
         shown = eval(code, {"book": book, "bf": bf, "files": files})  # noqa: S307 - the code above
@@ -238,7 +229,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     widgets += [_entry(title, site_pictures.WIDGETS[name], _picture(name)) for name, title in WIDGETS.items()]
     command = "```sh\nbillframes dashboard --demo\n```"
     widgets.append(f"### Dashboard\n\n{command}\n\n{_picture('dashboard')}")
-    made = f'`book = bf.book("{PERIOD}")` and `files = bf.sandbox_reports(folder)`'
+    made = f'`book = bf.book("{PERIOD}")` and `files = bf.ledger.sandbox_reports(folder)`'
     opening = f"All of them show the sandbox's firm. In the code, {made}."
     text = "\n\n".join(["# Gallery", opening, *charts, *tables, *widgets])
     (folder / "gallery.md").write_text(f"{text}\n", encoding="utf-8")

@@ -38,7 +38,7 @@ WIDGETS = {
     "apply_button": (
         'entries = bf.time_entries("2026-10", billed=False).head(5)\n'
         'plan = bf.time_entries.plan(entries.assign(activity_code="A104"))\n'
-        "bf.apply_button(plan)"
+        "bf.widgets.apply_button(plan)"
     ),
 }
 """The code of each widget, which the gallery shows, too."""

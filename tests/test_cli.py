@@ -114,7 +114,7 @@ def test_debug_also_shows_whole_tracebacks_of_kernels(monkeypatch, words):
 
 
 @pytest.mark.parametrize("words", [[], ["--debug"]])
-@pytest.mark.parametrize("kind", [billframes.RefusedError, ValueError])
+@pytest.mark.parametrize("kind", [billframes.errors.RefusedError, ValueError])
 def test_no_error_has_terminal_commands(monkeypatch, capsys, kind, words):
     def fail(_args):
         raise kind("Acme\x1b[2J\x1b]0;pwned\x07\x9b31m\r\u202eInc") from OSError("\x1b[31mserver")

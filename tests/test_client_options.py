@@ -67,7 +67,7 @@ def test_a_wrong_name_suggests_the_nearest(call, wrong, right):
     ],
 )
 def test_a_number_out_of_range_is_named_with_the_accepted_range(name, value, accepted):
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         bf.Client(URL, "t0ken", **{name: value})
     assert str(raised.value) == f"{name}={value!r} is out of range; it takes {accepted}."
 
@@ -88,7 +88,7 @@ def test_a_number_out_of_range_is_named_with_the_accepted_range(name, value, acc
     ],
 )
 def test_a_value_of_a_wrong_type_is_named_before_a_request(options, said):
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         bf.Client(URL, **options)
     assert str(raised.value).startswith(said)
 
@@ -97,7 +97,7 @@ def test_the_acting_user_is_an_id():
     user = uuid.uuid4()
     with bf.Client(URL, "t0ken", acting_user=user) as client:
         assert client._connection.acting_user == str(user)
-    with pytest.raises(bf.ParameterError, match="acting_user='Miriam Harrow' is not an id"):
+    with pytest.raises(bf.errors.ParameterError, match="acting_user='Miriam Harrow' is not an id"):
         bf.Client(URL, "t0ken", acting_user="Miriam Harrow")
 
 
@@ -108,7 +108,7 @@ def test_numbers_may_be_those_of_numpy():
 
 @pytest.mark.parametrize("address", [3, Path("/x"), b"https://billing.example.com"])
 def test_an_address_that_is_not_a_text_is_refused(address):
-    with pytest.raises(bf.ConfigError, match="not a text such as 'https://billing.example.com'"):
+    with pytest.raises(bf.errors.ConfigError, match="not a text such as 'https://billing.example.com'"):
         bf.Client(address, "t0ken")
 
 
@@ -127,7 +127,7 @@ def test_an_argument_takes_precedence_over_the_profile_and_the_profile_over_the_
 @pytest.mark.parametrize("name", sorted(OPTIONS.keys() - PROFILE_OPTIONS))
 def test_an_option_that_a_profile_can_not_have_is_refused(profile, name):
     profile(f'{name} = "x"')
-    with pytest.raises(bf.ConfigError, match=name):
+    with pytest.raises(bf.errors.ConfigError, match=name):
         bf.Client(profile="firm", token="t0ken")
 
 

@@ -144,7 +144,7 @@ def test_an_index_with_a_name_is_shown_as_a_column(entries):
     ],
 )
 def test_a_wrong_frame_or_number_of_rows_is_refused(given, said):
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         bf.show(*given)
     assert str(raised.value).startswith(said)
 
@@ -231,7 +231,7 @@ def test_namesakes_have_the_references_that_the_report_shows(client, tmp_path):
     book = bf.book("2026-10", client=client)
     in_report = DistinctNames(book.clients, book.matters, book.users)
     frames = {name: getattr(book, name) for name in ("expenses", "fixed_fees", "invoices")}
-    of_frames = bf.wip(book.time_entries, **frames, as_of="2026-10-31", by="matter")
+    of_frames = bf.analysis.wip(book.time_entries, **frames, as_of="2026-10-31", by="matter")
     for result in (book.wip(by="matter"), book.figures("wip_amount", by="matter"), book.aging(by="client"), of_frames):
         column = str(result.columns[1])
         expected = in_report(result)[column]
@@ -257,7 +257,7 @@ def named(shown, heading):
 def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
     pytest.importorskip("xlsxwriter")
     pytest.importorskip("openpyxl")
-    result = bf.realization(
+    result = bf.analysis.realization(
         client.time_entries(to=to), invoices=client.invoices(to=to), expenses=client.expenses(to=to),
         fixed_fees=client.fixed_fees(to=to), matters=client.matters(select="practiceArea", to=to),
         start="2026-10", by="practice_area",
@@ -271,7 +271,7 @@ def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
     fees = pd.Series(result["billed_amount"].to_list())
     assert written["Fees billed"].tolist() == sheet["Fees billed"].tolist() == [round(each, 2) for each in fees]
     assert f">{format_number(fees[0], 'cents')}<" in (tmp_path / "r.html").read_text()
-    with pytest.raises(bf.ParameterError, match="must end with"):
+    with pytest.raises(bf.errors.ParameterError, match="must end with"):
         bf.export(result, tmp_path / "r.docx")
 
 
@@ -282,7 +282,7 @@ def test_the_result_of_each_analysis_is_exported_with_titles_and_formats(october
     for name in analyses():
         try:
             result = getattr(october_book, name)()
-        except bf.ParameterError:
+        except bf.errors.ParameterError:
             # It needs the firm's books or a mirror.
             continue
         done.append(name)

@@ -28,7 +28,7 @@ LONG = "9" * 3_000_000
         lambda client: client.time_entries("2026-10", limit=LONG),
         lambda client: client.clients.update(ALL_ZERO_ID, contact={LONG: "x"}),
         lambda client: bf.enrich(client.practice_areas(), by=LONG),
-        lambda client: bf.utilization(client.practice_areas(), by=LONG),
+        lambda client: bf.analysis.utilization(client.practice_areas(), by=LONG),
         lambda client: bf.explain(LONG),
         lambda client: bf.book(LONG, client=client),
         lambda client: bf.Client(LONG, "token"),
@@ -38,7 +38,7 @@ LONG = "9" * 3_000_000
     ],
 )
 def test_long_arguments_are_shortened_in_errors(client, call):
-    with pytest.raises((bf.BillframesError, TypeError, AttributeError)) as raised:
+    with pytest.raises((bf.errors.BillframesError, TypeError, AttributeError)) as raised:
         call(client)
     error = raised.value
     while error is not None:
@@ -46,7 +46,10 @@ def test_long_arguments_are_shortened_in_errors(client, call):
         error = None if error.__suppress_context__ else error.__cause__ or error.__context__
 
 
-@pytest.mark.parametrize("kind", [bf.ParameterError, bf.MissingColumnError, bf.RefusedError, bf.IncompleteDataWarning])
+@pytest.mark.parametrize(
+    "kind",
+    [bf.errors.ParameterError, bf.errors.MissingColumnError, bf.errors.RefusedError, bf.errors.IncompleteDataWarning],
+)
 def test_errors_and_warnings_have_no_terminal_commands_of_the_server(kind):
     error = kind("The server says: \x1b[2Jno\x07\x9d0;pwned\x9c \u202eway\r\nelse")
     assert str(error) == "The server says: no way\nelse"

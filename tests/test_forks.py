@@ -140,7 +140,7 @@ def test_changes_that_fork_are_refused_in_the_child_and_go_on_in_the_parent(clie
 
     try:
         outcomes = plan.apply(journal=tmp_path / "courier.journal", progress=progress)
-    except bf.ConfigError as error:
+    except bf.errors.ConfigError as error:
         os.write(writing, str(error).encode())
     finally:
         if os.getpid() != parent:
@@ -251,7 +251,7 @@ def test_a_mirrors_lock_and_mask_are_its_parents(tmp_path):
     with folder_lock(tmp_path / "firm", 0):
         assert private() == 0
         child = Child(lambda: [private(), os.read(reading, 1).decode()])
-        with pytest.raises(bf.MirrorError, match="Another process"), folder_lock(tmp_path / "firm", 0):
+        with pytest.raises(bf.errors.MirrorError, match="Another process"), folder_lock(tmp_path / "firm", 0):
             pass
     # The child still runs, and does not keep the lock.
     with folder_lock(tmp_path / "firm", 0):

@@ -17,7 +17,7 @@ from billframes.config.profiles import read_config, save_select_names
 
 @pytest.mark.parametrize("given", [0, -1, True, 1.5, "9", None])
 def test_a_limit_is_a_whole_number(given):
-    with pytest.raises(bf.ParameterError, match="max_bytes=.* is not a limit"):
+    with pytest.raises(bf.errors.ParameterError, match="max_bytes=.* is not a limit"):
         checked_limit("max_bytes", given)
 
 
@@ -28,7 +28,7 @@ def test_a_file_of_the_limits_size_is_read_and_a_larger_one_is_refused(tmp_path)
         with open_limited(source, 10) as file:
             assert file.read() == b"x" * 10
         with (
-            pytest.raises(bf.ParameterError, match=r"has more than 9 bytes\..* raise max_bytes\."),
+            pytest.raises(bf.errors.ParameterError, match=r"has more than 9 bytes\..* raise max_bytes\."),
             open_limited(source, 9),
         ):
             pass
@@ -41,7 +41,7 @@ def test_of_a_pipe_and_a_device_no_more_than_the_limit_is_read(tmp_path):
     with open_limited(pipe, 10) as file:
         assert file.read() == b"LEDES"
     with (
-        pytest.raises(bf.ParameterError, match="/dev/zero has more than 1,000,000 bytes"),
+        pytest.raises(bf.errors.ParameterError, match="/dev/zero has more than 1,000,000 bytes"),
         open_limited("/dev/zero", 10**6),
     ):
         pass
@@ -68,7 +68,7 @@ def test_settings_that_nobody_writes_are_one_error(tmp_path, content, problem):
     path = tmp_path / "firm.toml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     for read in (lambda: read_keys(path, "firm settings", ["x"]), lambda: read_config(path)):
-        with pytest.raises(bf.ConfigError, match=problem):
+        with pytest.raises(bf.errors.ConfigError, match=problem):
             read()
 
 

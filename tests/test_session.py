@@ -20,12 +20,12 @@ def without_default_client(monkeypatch):
 
 
 def test_without_configuration_a_loader_explains_how_to_connect_and_uses_no_sandbox():
-    with pytest.raises(bf.ConfigError, match=r"billframes\.connect\("):
+    with pytest.raises(bf.errors.ConfigError, match=r"billframes\.connect\("):
         bf.time_entries("2026-10")
 
 
 def test_a_wrong_argument_is_reported_before_a_missing_connection():
-    with pytest.raises(bf.ParameterError):
+    with pytest.raises(bf.errors.ParameterError):
         bf.time_entries("2026-13")
 
 
@@ -81,7 +81,7 @@ def test_an_auth_object_authenticates_with_the_sandbox(sandbox):
             yield request
 
     client = bf.connect("sandbox", auth=Bearer())
-    with pytest.warns(bf.RatesHiddenWarning):
+    with pytest.warns(bf.errors.RatesHiddenWarning):
         assert client.time_entries("2026-10-01", "2026-10-01")["rate"].isna().all()
 
 

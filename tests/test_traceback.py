@@ -38,10 +38,10 @@ LIBRARY = "billframes/"
 CALLS = {
     "client.time_entries('soon')": "ParameterError: start='soon' is not a date or period",
     "client.time_entries(user='x')": "CallError: time_entries() got an unexpected keyword argument 'user'. Did you",
-    "bf.utilization(userz=1)": "CallError: utilization() got an unexpected keyword argument 'userz'. Did you mean",
+    "bf.analysis.utilization(userz=1)": "CallError: utilization() got an unexpected keyword argument 'userz'. Did you",
     "bf.time_entires": "UnknownNameError: billframes has no 'time_entires'. Did you mean 'time_entries'?",
     "client.matters.get('00000000-0000-4000-8000-000000000000')": "NotFoundError: matters: not found (404)",
-    "bf.aging(client.users(), as_of='2026-10-31')": "MissingColumnError: ",
+    "bf.analysis.aging(client.users(), as_of='2026-10-31')": "MissingColumnError: ",
     "bf.Client('https://127.0.0.1:9', 't', retries=0).users()": "TransportError: ",
 }
 
@@ -90,6 +90,6 @@ def test_other_errors_are_shown_as_usual(run_cell):
 
 def test_outside_ipython_the_traceback_is_pythons(monkeypatch):
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: None)
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         bf.explain("nonesuch")
     assert raised.value._render_traceback_()[0].startswith("Traceback")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
@@ -60,15 +60,17 @@ def closest(name: object, accepted: Iterable[str]) -> str:
     """
     Return a hint with the accepted name that means the same, contains `name` as a word, or is the most similar.
 
-    It is empty if there is none; else it is a sentence with a space before it, such as " Did you mean 'end'?".
+    It is empty if there is none; else it is a sentence with a space before it, such as " Did you mean 'end'?". Of a
+    mapping, it shows the value of the name.
     """
-    lowered = {each.lower(): each for each in accepted}
+    shown = accepted if isinstance(accepted, Mapping) else {each: each for each in accepted}
+    lowered = {each.lower(): each for each in shown}
     word = snake_case(str(name))
     if (same := _OTHER_WORDS.get(word)) in lowered:
-        return f" Did you mean {lowered[same]!r}?"
+        return f" Did you mean {shown[same]!r}?"
     containing = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
     found = containing if len(containing) == 1 else get_close_matches(str(name).lower(), containing or lowered, n=1)
-    return f" Did you mean {lowered[found[0]]!r}?" if found else ""
+    return f" Did you mean {shown[lowered[found[0]]]!r}?" if found else ""
 
 
 def first_few(names: Sequence[str], most: int = 5) -> str:

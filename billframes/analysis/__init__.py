@@ -16,8 +16,6 @@ The names here are the functions, not the modules with the same names.
 
 from __future__ import annotations
 
-from billframes.analysis.declare.lookup import analyses
+from billframes._shared.namespace import namespace
 
-__all__ = list(analyses())
-
-globals().update({name: each.function for name, each in analyses().items()})
+__getattr__, __dir__, __all__ = namespace(__name__, __file__)

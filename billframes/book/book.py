@@ -226,12 +226,12 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
         ----------
         name : {"work", "invoices"}
         discounts : {"time", "items"}
-            As in `billframes.fact`.
+            As in `billframes.analysis.fact`.
 
         Returns
         -------
         DataFrame
-            As of `billframes.fact`.
+            As of `billframes.analysis.fact`.
 
         Examples
         --------

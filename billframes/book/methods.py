@@ -168,7 +168,7 @@ def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
     if analysis.book.method:
         return inspect.getdoc(analysis.book.method) or ""
     summary = (inspect.getdoc(analysis.function) or "").partition("\n")[0]
-    note = f"See `billframes.{analysis.name}` for what counts, errors and warnings. {analysis.book.note}"
+    note = f"See `billframes.analysis.{analysis.name}` for what counts, errors and warnings. {analysis.book.note}"
     documented = documented_arguments(inspect.getdoc(analysis.function) or "")
     names = [name for name in signature.parameters if name != "self"]
     # Neighbours with the same text share an entry, such as start and end.

@@ -28,14 +28,14 @@ class BookPayments:
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame:
         """
-        List the amounts that left invoices, with their parts in fees, expenses and tax; see `billframes.payments`.
+        List the amounts that left invoices, by fees, expenses and tax; see `billframes.analysis.payments`.
 
         Parameters
         ----------
         ledger : DataFrame
             From `read_ledger` or `ledger_from_quickbooks`.
         credits, tax, order, allocate
-            See `billframes.payments`.
+            See `billframes.analysis.payments`.
         settings : FirmSettings, optional
             Instead of the book's.
         """
@@ -54,7 +54,7 @@ class BookPayments:
 
     def payment_gaps(self: Any, payments: pd.DataFrame, *, as_of: DateLike | None = None) -> pd.DataFrame:
         """
-        List invoices whose payments are not the settled part of their amount; see `billframes.payment_gaps`.
+        List invoices whose payments are not the settled part of their amount; see `billframes.analysis.payment_gaps`.
 
         Parameters
         ----------

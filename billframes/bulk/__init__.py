@@ -2,7 +2,7 @@
 
 `bf.time_entries.plan(edited)` compares an edited frame with the server's current state and writes nothing. `.apply()`
 sends the changes with the status `will change`. Every change is saved in a journal on disk before it is sent and after
-its response, so that `bf.resume(journal)` can finish an apply that was killed, without sending a change twice.
+its response, so that `bf.bulk.resume(journal)` can finish an apply that was killed, without sending a change twice.
 
 From the bottom to the top:
 
@@ -27,3 +27,9 @@ From the bottom to the top:
 `workbook`          read an edited workbook
 =================== =============================================================================
 """
+
+from __future__ import annotations
+
+from billframes._shared.namespace import namespace
+
+__getattr__, __dir__, __all__ = namespace(__name__, __file__)

@@ -5,7 +5,7 @@ records may refer to a deleted record until the updates are made. Only the chang
 without a response are looked for on the server after everything else is sent (see `billframes.bulk.find_created`).
 
 A change that fails does not stop the others. A credential that is not accepted stops the run, and so does a server that
-does not respond to many changes in a row. `bf.resume` finishes the journal later.
+does not respond to many changes in a row. `bf.bulk.resume` finishes the journal later.
 """
 
 from __future__ import annotations

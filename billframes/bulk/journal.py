@@ -1,8 +1,8 @@
 """The journal of an apply: a file with each change, whether it may have been sent, and its outcome.
 
 It is an SQLite database with one row per change. A change is first `planned`. It is `sent` before its request leaves,
-so that a process killed in between leaves a trace. Then it has an outcome. `bf.resume` sends or checks the changes that
-are `planned` or `sent`. A change with an outcome is never sent again.
+so that a process killed in between leaves a trace. Then it has an outcome. `bf.bulk.resume` sends or checks the changes
+that are `planned` or `sent`. A change with an outcome is never sent again.
 
 The file holds narratives and names of clients, so only its owner can read it, and a file that others can write is
 refused. It has the server's address and no
@@ -104,8 +104,8 @@ class Journal:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
             raise ParameterError(
-                f"The journal {path} exists already. bf.resume({str(path)!r}) finishes it; for another apply, give "
-                "another name."
+                f"The journal {path} exists already. bf.bulk.resume({str(path)!r}) finishes it; for another apply, "
+                "give another name."
             ) from None
         except OSError as error:
             raise ParameterError(f"The journal {path} can't be written: {error.strerror}.") from None

@@ -99,9 +99,9 @@ class Plan(SuggestsNames):
         ParameterError
             The plan has been applied before, or the journal exists or can't be written.
         AuthenticationError
-            The credential is not accepted. `bf.resume` sends the other changes later.
+            The credential is not accepted. `bf.bulk.resume` sends the other changes later.
         TransportError
-            The server does not respond. `bf.resume` sends the other changes later.
+            The server does not respond. `bf.bulk.resume` sends the other changes later.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Plan(SuggestsNames):
         if self._is_applied:
             raise ParameterError(
                 "This plan has been applied. Plan again from the frame, or take .failed of its outcomes. If the apply "
-                "was interrupted, finish its journal with bf.resume."
+                "was interrupted, finish its journal with bf.bulk.resume."
             )
         with write_journal(
             journal, self._connection, self._resource, self._columns, self._changes, self._time
@@ -170,7 +170,7 @@ def make_plan(
 
 class Outcomes(pd.DataFrame):
     """
-    The outcome of each change of a plan; created by `Plan.apply` and `bf.resume`.
+    The outcome of each change of a plan; created by `Plan.apply` and `bf.bulk.resume`.
 
     A DataFrame with one row for each change: `id` (str; for a created record, if known), `action` (category),
     `columns` (str, the columns that were sent), `outcome` (category: done, changed since planned, billed, refused,

@@ -223,7 +223,7 @@ class Sender:
             self._server_is_down = True
             raise TransportError(
                 f"{self._writer.resource.name}: the last {len(self._failed_in_a_row)} changes could not be sent "
-                f"({self._failed_in_a_row[-1].reason}). Finish them later with bf.resume({str(self._journal.path)!r})."
+                f"({self._failed_in_a_row[-1].reason}). Finish them with bf.bulk.resume({str(self._journal.path)!r})."
             )
 
     def _stop(self) -> None:

@@ -7,20 +7,6 @@ exact amounts (`lines`, `line_taxes`, `invoice_amount`), texts (`texts`), checks
 
 from __future__ import annotations
 
-from billframes.ebilling.check import ledes_check
-from billframes.ebilling.codes import CodeStore, ItemCodes, ItemKey
-from billframes.ebilling.file import LedesFile, ledes
-from billframes.ebilling.profile import LedesProfile
-from billframes.ebilling.reading import ledes_format, read_ledes
+from billframes._shared.namespace import namespace
 
-__all__ = [
-    "CodeStore",
-    "ItemCodes",
-    "ItemKey",
-    "LedesFile",
-    "LedesProfile",
-    "ledes",
-    "ledes_check",
-    "ledes_format",
-    "read_ledes",
-]
+__getattr__, __dir__, __all__ = namespace(__name__, __file__)

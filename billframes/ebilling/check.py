@@ -163,7 +163,7 @@ def ledes_check(
 
     Examples
     --------
-    >>> findings = bf.ledes_check(bf.book("2026-10"))
+    >>> findings = bf.ebilling.ledes_check(bf.book("2026-10"))
     >>> findings["field"].unique().tolist()
     ['15 LINE_ITEM_TASK_CODE', '23 TIMEKEEPER_CLASSIFICATION']
     """

@@ -70,7 +70,7 @@ class LedesFile:
         lacking = [name for name in names if name not in lines.columns]
         if lacking:
             raise MissingColumnError(
-                f"lines has no column {', '.join(map(repr, lacking))}; bf.read_ledes gives all {len(names)}."
+                f"lines has no column {', '.join(map(repr, lacking))}; bf.ebilling.read_ledes gives all {len(names)}."
             )
         self.lines = lines
         self.findings = findings_frame((), INVOICE_COLUMNS) if findings is None else findings
@@ -213,8 +213,8 @@ def ledes(
 
     Examples
     --------
-    >>> profile = bf.LedesProfile(law_firm_id="06-1234567", adjustments="lines")
-    >>> bf.ledes(bf.book("2026-10"), "11819", profile=profile)
+    >>> profile = bf.ebilling.LedesProfile(law_firm_id="06-1234567", adjustments="lines")
+    >>> bf.ebilling.ledes(bf.book("2026-10"), "11819", profile=profile)
     <LEDES 1998B file: invoice 11819, 4 lines>
     """
     source = BillSource(given, client, settings)

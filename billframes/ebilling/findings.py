@@ -71,7 +71,9 @@ def guideline_findings(
     """
     needed = (*(name for name in INVOICE_COLUMNS if name != "field"), "rule", "clause")
     if not isinstance(findings, pd.DataFrame) or not set(needed) <= set(findings.columns):
-        raise ParameterError("guidelines= takes the result of guideline_check; pass bf.guideline_check(...).")
+        raise ParameterError(
+            "guidelines= takes the result of guideline_check; pass bf.guidelines.guideline_check(...)."
+        )
     for row in findings[findings["severity"] != "review"].to_dict("records"):
         values = {name: None if pd.isna(row[name]) else row[name] for name in needed}
         number, item_id = values["invoice_number"], values["item_id"]

@@ -7,9 +7,6 @@ the records, and `check` runs the rules.
 
 from __future__ import annotations
 
-from billframes.guidelines.check import guideline_check
-from billframes.guidelines.file import Guidelines
-from billframes.guidelines.summary import guideline_summary
-from billframes.guidelines.words import guideline_words
+from billframes._shared.namespace import namespace
 
-__all__ = ["Guidelines", "guideline_check", "guideline_summary", "guideline_words"]
+__getattr__, __dir__, __all__ = namespace(__name__, __file__)

@@ -115,10 +115,10 @@ def guideline_check(
     --------
     The settings of the sandbox's firm name a folder with the guidelines of one client:
 
-    >>> findings = bf.guideline_check(bf.book("2026-10"))
+    >>> findings = bf.guidelines.guideline_check(bf.book("2026-10"))
     >>> findings["severity"].value_counts()[["refused", "cut", "review"]].tolist()
     [9, 113, 46]
-    >>> bf.guideline_summary(findings).iloc[-1]["at_risk"]
+    >>> bf.guidelines.guideline_summary(findings).iloc[-1]["at_risk"]
     Decimal('29319.34')
     """
     check_settings(settings)

@@ -13,6 +13,8 @@
 ==========  ============================================================================
 """
 
-from billframes.ledger.reading import read_ledger
+from __future__ import annotations
 
-__all__ = ["read_ledger"]
+from billframes._shared.namespace import namespace
+
+__getattr__, __dir__, __all__ = namespace(__name__, __file__)

@@ -105,7 +105,7 @@ def update_arguments(resource: Resource) -> Iterator[Argument]:
 
 _MERGE = (
     " Omitted fields are not sent. The API's description does not show whether the server then keeps them. "
-    "`bf.merge({0}=…)` keeps them on every server."
+    "`bf.bulk.merge({0}=…)` keeps them on every server."
 )
 _PARAMS = Argument("params", "Parameters | None", "mapping", "Additional query parameters, sent unchecked.")
 _MODIFIED_SINCE = Argument(

@@ -110,7 +110,7 @@ def notes(result: Any) -> list[dict[str, Any]]:
     ... })
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     result = bf.utilization(entries, start="2026-10", roster="active")
+    ...     result = bf.analysis.utilization(entries, start="2026-10", roster="active")
     >>> [(note["rule"], note["amount"], note["unit"]) for note in bf.notes(result)]
     [('unknown_values', 1.0, 'rows'), ('unknown_load', 1.0, 'frames')]
     """

@@ -79,7 +79,7 @@ def merge(**changes: Any) -> Merge:
     Examples
     --------
     >>> made = bf.clients.create(name="Bolt & Co", contact={"company_name": "Bolt & Co", "city": "Leeds"})
-    >>> contact = bf.clients.update(made.client_id, contact=bf.merge(phone="020 7946 0000")).contact
+    >>> contact = bf.clients.update(made.client_id, contact=bf.bulk.merge(phone="020 7946 0000")).contact
     >>> contact.phone, contact.city
     ('020 7946 0000', 'Leeds')
     >>> bf.clients.delete(made.client_id)
@@ -115,7 +115,7 @@ def encode_body(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
 
 def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:
     """
-    Return the arguments that are given as `bf.merge(…)`, with their names in JSON; refuse it for other than nested
+    Return the arguments that are given as `bf.bulk.merge(…)`, with their names in JSON; refuse it for other than nested
     objects.
     """
     nested = [field.name for field in fields_of(request) if field.is_nested]
@@ -123,7 +123,7 @@ def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str
     for name in given:
         if name not in nested:
             taking = f"; {join_names(nested)} can take it" if nested else ""
-            raise ParameterError(f"{name} can't be given as bf.merge(…){taking}. Give the new value itself.")
+            raise ParameterError(f"{name} can't be given as bf.bulk.merge(…){taking}. Give the new value itself.")
     return {name: json_name(request, name) for name in given}
 
 
@@ -172,7 +172,7 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
 def _value(name: str, field: Field, value: Any) -> Any:
     if isinstance(value, Merge):
         raise ParameterError(
-            f"{name}=bf.merge(…) can only change an existing record; to create one, give {name} as a mapping."
+            f"{name}=bf.bulk.merge(…) can only change an existing record; to create one, give {name} as a mapping."
         )
     if value is None:
         if not field.nullable:

@@ -27,7 +27,7 @@ Reading and queries
 
 History
     Every version can be read until `vacuum` removes it. `as_of` opens a version, `changes` compares versions, and `tag`
-    keeps one forever. `receipts` lists by how much balances fell. See `history` and `implied_receipts`.
+    keeps one forever. `implied_receipts` lists by how much balances fell. See `history` and `falls`.
 
 Engines
     `scan` opens a resource with its references in Polars, DuckDB or Spark, as a lazy table over the same files. See
@@ -36,7 +36,6 @@ Engines
 
 from __future__ import annotations
 
-from billframes.mirror.implied_receipts import receipts
 from billframes.mirror.mirror import Mirror
 
-__all__ = ["Mirror", "receipts"]
+__all__ = ["Mirror"]

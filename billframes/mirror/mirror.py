@@ -229,6 +229,51 @@ class Mirror(LoaderSet):
         later = [each for each in versions if each.number >= first.number]
         return changes(self._storage, later, [resource] if resource else list(TABLES))
 
+    def implied_receipts(self, start: DateLike, end: DateLike | None = None) -> pd.DataFrame:
+        """
+        List by how much the balances of final invoices fell between refreshes.
+
+        Parameters
+        ----------
+        start, end : date-like
+            A period, or its first and last day, inclusive, in UTC. A fall counts on the day of the first refresh that
+            found it. The more often the mirror was refreshed before and in the period, the more exact are the times.
+
+        Returns
+        -------
+        DataFrame
+            One row for each invoice and pair of refreshes between which its balance changed. A rise, as after a
+            reversed payment, is a negative fall. Voided and negative invoices are left out. If an invoice was not final
+            at the earlier refresh, its amount counts as the balance before.
+
+            - `invoice_id`, `invoice_number`, `client_id`, `client_name`
+            - `after`, `until`: the times of the two refreshes
+            - `balance_before`, `balance_after`, `fall_amount`
+            - `adjusted_amount`: the part of the fall by which the invoice's own amount was reduced
+            - `credited_amount`: the part that the client's credits explain, because they were used in the same time.
+              They count for the oldest invoices first.
+            - `implied_receipt_amount`: the rest of the fall
+
+        Raises
+        ------
+        MirrorError
+            The mirror has no two versions to compare in the period.
+
+        Examples
+        --------
+        >>> m.implied_receipts("2026-10")["implied_receipt_amount"].sum()  # doctest: +SKIP
+        """
+        span = resolve(start, end, calendar=FirmCalendar(lambda: self))
+        until = [each for each in self._versions() if span.end is None or each.time.date() <= span.end]
+        earlier = sum(span.start is not None and each.time.date() < span.start for each in until)
+        chosen = until[max(earlier - 1, 0) :]
+        if len(chosen) < 2:
+            raise MirrorError(
+                f"The mirror {self.path} has no two versions to compare for this period; it has {len(chosen)}. "
+                "Receipts are found by comparing a refresh before and a refresh after them."
+            )
+        return compare(self._storage, chosen, self._client_names())[0]
+
     def tag(self, name: str, version: int | None = None) -> None:
         """
         Name a version, such as "2026-10 close"; `as_of` finds it, and `vacuum` keeps it.

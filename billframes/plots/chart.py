@@ -35,7 +35,7 @@ _AXES = {
     "points": format_percent,
 }
 _DOC = """
-    Draw a result of `billframes.{analysis}`: {shows}
+    Draw a result of `billframes.analysis.{analysis}`: {shows}
 
 {more}
 
@@ -183,7 +183,7 @@ class Chart(ChartSpec):
         if not names:
             raise MissingColumnError(
                 "The chart needs columns of days such as '31-60', which the frame does not have; pass a result of "
-                f"billframes.{self.analysis}(). It has: {', '.join(map(str, frame.columns))}."
+                f"billframes.analysis.{self.analysis}(). It has: {', '.join(map(str, frame.columns))}."
             )
         return {name: found.title if (found := measure(name)) else name for name in names}
 

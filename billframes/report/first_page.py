@@ -25,7 +25,7 @@ from billframes._shared.format import (
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.facts.capacity import share_of_target
-from billframes.mirror import Mirror, receipts
+from billframes.mirror import Mirror
 from billframes.periods import CALENDAR_YEAR, Period, months_between
 from billframes.report.figures import limits, targets
 from billframes.report.month import A_UNIT, Month
@@ -234,7 +234,7 @@ def _implied_receipts(month: Month) -> float | None:
     mirror = month.firm_book.client
     if not isinstance(mirror, Mirror) or len(mirror.history()) < 2:
         return None
-    rows = receipts(mirror, month.first, month.last)
+    rows = mirror.implied_receipts(month.first, month.last)
     return float(rows["implied_receipt_amount"].sum())
 
 

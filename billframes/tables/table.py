@@ -136,7 +136,7 @@ class TableOf(TableSpec):
         given = self._read(total).frame
         if len(given) != 1:
             raise ParameterError(
-                f"total has {len(given)} rows; it takes the one row of billframes.{self.analysis}() with by=None."
+                f"total has {len(given)} rows; it takes the row of billframes.analysis.{self.analysis}() with by=None."
             )
         return {str(name): value for name, value in given.iloc[0].items()}
 

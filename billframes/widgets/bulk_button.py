@@ -106,9 +106,9 @@ def apply_button(plan: Plan) -> ApplyButton:
 
     Examples
     --------
-    >>> panel = bf.filter_panel(bf.time_entries("2026-10", billed=False))
+    >>> panel = bf.widgets.filter_panel(bf.time_entries("2026-10", billed=False))
     >>> panel.state = {"billing_type": ["nonBillable"]}
-    >>> shown = bf.apply_button(bf.time_entries.plan(panel.frame.assign(description="Trial")))
+    >>> shown = bf.widgets.apply_button(bf.time_entries.plan(panel.frame.assign(description="Trial")))
     >>> shown.outcomes is None
     True
     """

@@ -219,7 +219,7 @@ def filter_panel(frame: pd.DataFrame, *, period: str | None = None, today: dt.da
 
     Examples
     --------
-    >>> panel = bf.filter_panel(bf.time_entries("2026-10"))
+    >>> panel = bf.widgets.filter_panel(bf.time_entries("2026-10"))
     >>> panel.state = {"billing_type": ["billable"]}
     >>> print(panel.code("entries"))
     entries[

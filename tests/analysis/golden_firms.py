@@ -152,7 +152,7 @@ def calls(frames: dict[str, Any], settings: bf.FirmSettings) -> dict[str, tuple[
     period = {"start": "2026-07-01", "end": "2026-10-31"}
     values = {"settings": settings, **period, "as_of": "2026-10-31"}
     found, data = {}, kept(frames)
-    for name in analysis.__all__:
+    for name in analyses():
         takes = inspect.signature(getattr(analysis, name)).parameters
         given = {each: value for each, value in values.items() if each in takes}
         # The lists of expenses and fixed fees have no codes.

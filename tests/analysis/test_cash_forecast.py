@@ -337,7 +337,7 @@ def test_hidden_rates_leave_the_cash_of_open_invoices(frames):
         ({"horizons": "years"}, "or 'weeks' or 'months'"),
         ({"level": 1.0}, "level=1.0 takes a share of cases"),
         ({"by": "matter"}, "by='matter' is not known"),
-        ({"receipts": 3}, "receipts is an int; pass the frame that bf.receipts returns"),
+        ({"receipts": 3}, "receipts is an int; pass the frame that Mirror.implied_receipts returns"),
         ({"not_cash": "i5"}, "not_cash='i5' is one text; it takes a list of invoice ids"),
         ({"not_cash": ["1005"]}, "not_cash names none of the invoices"),
     ],

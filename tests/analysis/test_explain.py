@@ -8,15 +8,14 @@ import re
 import pytest
 
 import billframes as bf
-import billframes.analysis as analyses
 from billframes.analysis.declare.explanation import Explanation
-from billframes.analysis.declare.lookup import analyses as declared, measure, measures
+from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.config.firm import FirmSettings
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
 
-NAMES = sorted(analyses.__all__)
+NAMES = sorted(analyses())
 # Columns of loaders, settings and values that explanations may name.
 KNOWN = {
     *(source.column.name for each in resources.RESOURCES for source in sources_of(each.record)),
@@ -44,7 +43,7 @@ def test_every_public_analysis_has_an_explanation(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_names_in_an_explanation_exist(name):
     parts = bf.explain(name).parts
-    arguments = inspect.signature(getattr(analyses, name)).parameters
+    arguments = inspect.signature(getattr(bf.analysis, name)).parameters
     quoted = [each for texts in parts.values() for text in texts for each in in_backticks(text)]
     names = [re.split(r"[=.(]", each)[0] for each in quoted]
     assert [each for each in names if each not in {*arguments, *KNOWN}] == []
@@ -58,7 +57,7 @@ def test_columns_and_arguments_in_an_explanation_are_set_as_code(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_columns_of_a_formula_are_named_in_what_the_analysis_returns(name):
-    doc = inspect.getdoc(getattr(analyses, name))
+    doc = inspect.getdoc(getattr(bf.analysis, name))
     for each in in_backticks(bf.explain(name).formula):
         if measure(each):
             assert f"`{each}`" in doc
@@ -75,7 +74,7 @@ def test_explain_without_a_name_lists_all_analyses_with_their_questions():
 
 def test_the_error_for_a_misspelt_name_suggests_the_closest():
     with pytest.raises(
-        bf.ParameterError,
+        bf.errors.ParameterError,
         match="neither an analysis, nor a figure, nor a special word. Did you mean 'real",
     ):
         bf.explain("realisation")
@@ -85,7 +84,7 @@ def test_an_explanation_fits_a_terminal():
     text = repr(bf.explain("realization"))
     assert text.startswith("Realization\n===========\n")
     assert "\nDenominator\n  `worked_amount`: " in text
-    assert text.endswith("help(bf.realization); special words: bf.explain('glossary')")
+    assert text.endswith("help(bf.analysis.realization); special words: bf.explain('glossary')")
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -100,7 +99,7 @@ def test_two_sentences_and_a_worked_example_come_first(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_figures_of_a_worked_example_are_in_the_docstrings_example(name):
     """The docstring's example is executed, so its figures are right."""
-    doc = inspect.getdoc(getattr(analyses, name))
+    doc = inspect.getdoc(getattr(bf.analysis, name))
     executed = {float(each) for each in re.findall(r"\d+\.?\d*", doc.partition("Examples")[2].replace(",", ""))}
     example = re.sub(r"`[^`]+`|L100|\d+ (October|November)|October 2026", "", bf.explain(name).example)
     figures = [(float(number), percent) for number, percent in re.findall(r"(\d+\.?\d*)(%?)", example)]
@@ -173,7 +172,7 @@ def test_an_explanation_is_escaped_in_a_notebook():
 
 
 def test_all_questions_differ():
-    questions = [each.question for each in declared().values()]
+    questions = [each.question for each in analyses().values()]
     assert len(set(questions)) == len(questions)
 
 

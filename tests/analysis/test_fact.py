@@ -81,8 +81,8 @@ def test_balances_are_those_of_aging(october_book, work, invoices):
 def test_frames_of_every_kind_have_the_rows_of_the_book(october_book, name):
     frames = {each: getattr(october_book, each) for each in FRAMES}
     expected = october_book.fact(name)
-    pd.testing.assert_frame_equal(bf.fact(name, **frames, settings=october_book.settings), expected)
-    found = bf.fact(
+    pd.testing.assert_frame_equal(bf.analysis.fact(name, **frames, settings=october_book.settings), expected)
+    found = bf.analysis.fact(
         name, **{each: pl.from_pandas(frame) for each, frame in frames.items()}, settings=october_book.settings
     )
     numbers = expected.select_dtypes("number")
@@ -97,13 +97,13 @@ def test_a_hidden_value_is_missing(october_book):
     at = entries.index[(entries["billing_type"] == "billable") & (entries["hours"] > 0)][0]
     entries.loc[at, ["amount", "rate"]] = None
     entries = bf.forget(entries)
-    work = bf.fact("work", **frames | {"time_entries": entries})
+    work = bf.analysis.fact("work", **frames | {"time_entries": entries})
     assert work["value"].isna().sum() == 1
     assert pd.isna(work["value"].sum(skipna=False))
 
 
 def test_another_name_is_refused(october_book):
-    with pytest.raises(bf.ParameterError, match="work"):
+    with pytest.raises(bf.errors.ParameterError, match="work"):
         october_book.fact("works")
 
 

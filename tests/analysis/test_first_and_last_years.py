@@ -35,7 +35,7 @@ OF_DAYS = {
 
 def call(name, frames, **options):
     firm = on(FIRMS["one lawyer"](), ENGINES["pandas"])
-    return getattr(bf, name)(**{each: firm[each] for each in frames}, **options)
+    return getattr(bf.analysis, name)(**{each: firm[each] for each in frames}, **options)
 
 
 @pytest.mark.parametrize("name", OF_PERIODS)
@@ -54,7 +54,9 @@ def test_balances_of_the_first_and_the_last_day(name, day):
 @pytest.mark.parametrize("compare", ["previous", "year_ago"])
 def test_there_is_no_period_to_compare_with_before_the_first_year(compare):
     firm = on(FIRMS["one lawyer"](), ENGINES["pandas"])
-    with pytest.raises(bf.ParameterError, match="is outside the years 1 to 9999, so there is none to compare with"):
+    with pytest.raises(
+        bf.errors.ParameterError, match="is outside the years 1 to 9999, so there is none to compare with"
+    ):
         bf.figures("billed_amount", start="0001", compare=compare, **{each: firm[each] for each in MONEY})
 
 
@@ -63,5 +65,5 @@ def test_days_and_months_at_the_ends_of_the_calendar():
     assert list(months_between(last.start, last.end)) == [dt.date(9999, 12, 1)]
     assert resolve("9999-W52") == Period(dt.date(9999, 12, 27), dt.date.max)
     assert year_before(dt.date(9999, 12, 1), dt.date.max) == Period(dt.date(9998, 12, 1), dt.date(9998, 12, 31))
-    with pytest.raises(bf.ParameterError, match="20 days before 0001-01-05 is outside"):
+    with pytest.raises(bf.errors.ParameterError, match="20 days before 0001-01-05 is outside"):
         period_before(Period(dt.date(1, 1, 5), dt.date(1, 1, 24)))

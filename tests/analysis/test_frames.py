@@ -28,7 +28,7 @@ def test_work_in_progress_of_empty_frames_of_text_is_0():
     entries = pd.DataFrame(columns=columns, dtype="str")
     items = pd.DataFrame(columns=["matter_id", "client_id", "date", "amount", "invoice_id"], dtype="str")
     invoices = pd.DataFrame(columns=["invoice_id", "invoice_date", "invoice_state"], dtype="str")
-    result = bf.wip(entries, expenses=items, fixed_fees=items, invoices=invoices, as_of="2026-10-31", by=None)
+    result = bf.analysis.wip(entries, expenses=items, fixed_fees=items, invoices=invoices, as_of="2026-10-31", by=None)
     assert result["total"].tolist() == [0.0]
 
 
@@ -59,11 +59,11 @@ def test_frames_made_by_hand_give_the_same_figures(change):
         "description": ["A", "B", "C"], "time_entry_id": ["t1", "t2", "t3"],
     })  # fmt: skip
     matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
-    with pytest.warns(bf.IncompleteDataWarning, match="Without users=") as caught:
-        found = bf.utilization(change(entries), start="2026-10", by="month", matters=matters)
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="Without users=") as caught:
+        found = bf.analysis.utilization(change(entries), start="2026-10", by="month", matters=matters)
     assert len(caught) == 1
     assert found["client_hours"].tolist() == [6.0]
-    assert bf.duplicates(change(entries)).empty
+    assert bf.analysis.duplicates(change(entries)).empty
 
 
 WRONG_TYPES = {
@@ -85,20 +85,22 @@ def test_dates_of_another_type_are_refused_by_every_analysis(analysis, said):
     firm = on(FIRMS["two people"](), ENGINES["pandas"])
     for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
         firm[name][column] = WRONG_TYPES[said](pd.to_datetime(firm[name][column]))
-    with pytest.raises(bf.ParameterError, match=f"(date|invoice_date) is {said}"):
+    with pytest.raises(bf.errors.ParameterError, match=f"(date|invoice_date) is {said}"):
         CALLS[analysis](firm)
 
 
 def test_a_frame_that_an_analysis_cannot_do_without_is_named():
     firm = on(FIRMS["two people"](), ENGINES["pandas"]) | {"matters": None}
-    with pytest.raises(bf.ParameterError, match=r"matters is missing; pass the frame that the loader matters\(\)"):
+    with pytest.raises(
+        bf.errors.ParameterError, match=r"matters is missing; pass the frame that the loader matters\(\)"
+    ):
         CALLS["stale"](firm)
 
 
 def test_a_column_that_a_merge_renamed_is_shown():
     firm = on(FIRMS["two people"](), ENGINES["pandas"])
     entries = firm["time_entries"].merge(firm["invoices"], on="invoice_id", how="left")
-    with pytest.raises(bf.MissingColumnError, match="A merge made amount_x of it"):
+    with pytest.raises(bf.errors.MissingColumnError, match="A merge made amount_x of it"):
         CALLS["reconcile"](firm | {"time_entries": entries.rename(columns={"matter_id_x": "matter_id"})})
 
 
@@ -117,6 +119,6 @@ def test_time_on_a_matter_of_unknown_type_is_warned_of_also_if_types_are_categor
     types = pd.Categorical(["hourly", "internal"])
     matters = pd.DataFrame({"matter_id": ["m1", "m2"], "matter_type": types})
     users = pd.DataFrame({"user_id": ["u1"], "name": ["Ada"], "role": ["attorney"]})
-    with pytest.warns(bf.IncompleteDataWarning, match="1 time entry is on matters of unknown type"):
-        found = bf.utilization(entries, start="2026-10", matters=matters, users=users)
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="1 time entry is on matters of unknown type"):
+        found = bf.analysis.utilization(entries, start="2026-10", matters=matters, users=users)
     assert found[["billable_hours", "non_billable_hours", "client_hours"]].to_numpy().tolist() == [[4.0, 2.0, 5.0]]

@@ -93,7 +93,7 @@ def outcome(call, frames):
     """Return the error's text, or the rows."""
     try:
         return "", rows_of(call(frames))
-    except bf.ParameterError as error:
+    except bf.errors.ParameterError as error:
         return str(error), []
 
 
@@ -102,7 +102,9 @@ def test_duplicates_are_found_if_ids_are_integers():
     days = pd.to_datetime(["2026-10-01"] * 3)
     entries = pd.DataFrame({"time_entry_id": [1, 2, 3], "date": days, "user_id": 7, "hours": [1.0, 1.0, 2.0]})
     for frame in (entries, pl.from_pandas(entries), pa.Table.from_pandas(entries)):
-        assert [row["time_entry_id"] for row in rows_of(bf.duplicates(frame, by=["user", "date", "hours"]))] == [1, 2]
+        assert [
+            row["time_entry_id"] for row in rows_of(bf.analysis.duplicates(frame, by=["user", "date", "hours"]))
+        ] == [1, 2]
 
 
 @pytest.mark.parametrize("ids", [[1.5, 2.0], [2.0**53, 1.0], [True, False]])
@@ -111,11 +113,11 @@ def test_ids_that_were_not_whole_numbers_are_refused(ids):
         "invoice_id": ids, "invoice_date": pd.to_datetime(["2026-10-01"] * 2), "due_date": pd.NaT,
         "invoice_state": "final", "client_id": "c1", "client_name": "Acme", "amount": 1.0, "balance": 1.0,
     })  # fmt: skip
+    nothing = pd.DataFrame({"invoice_id": [], "billing_type": [], "hours": [], "amount": [], "matter_id": []})
     with pytest.raises(
-        bf.ParameterError, match=r"invoices: invoice_id is of the type \w+, such as .*, not text\. Read"
+        bf.errors.ParameterError, match=r"invoices: invoice_id is of the type \w+, such as .*, not text\. Read"
     ):
-        bf.reconcile(pd.DataFrame({"invoice_id": [], "billing_type": [], "hours": [], "amount": [], "matter_id": []}),
-                     expenses=pd.DataFrame(), fixed_fees=pd.DataFrame(), invoices=invoices)  # fmt: skip
+        bf.analysis.reconcile(nothing, expenses=pd.DataFrame(), fixed_fees=pd.DataFrame(), invoices=invoices)
 
 
 INVOICES = pd.DataFrame({
@@ -146,11 +148,13 @@ def test_missing_amounts_and_dates_of_final_invoices_are_refused_by_name(column)
     invoices = INVOICES.assign(**{column: INVOICES[column].where([False, True])})
     if column != "balance":
         with pytest.raises(
-            bf.ParameterError, match=f"^invoices: {column} of the final invoice 'i1' is missing, so its"
+            bf.errors.ParameterError, match=f"^invoices: {column} of the final invoice 'i1' is missing, so its"
         ):
             paid(invoices)
     if column != "invoice_date":
-        with pytest.raises(bf.ParameterError, match=f"^invoices: {column} of the final invoice 'i1' is missing, so it"):
+        with pytest.raises(
+            bf.errors.ParameterError, match=f"^invoices: {column} of the final invoice 'i1' is missing, so it"
+        ):
             tie_out(invoices, ledger=ledger(), as_of="2026-10-31")
 
 
@@ -160,13 +164,13 @@ def test_a_draft_without_an_amount_is_no_obstacle_to_a_tie_out():
 
 
 def test_an_expense_without_an_amount_is_refused_for_its_invoice():
-    with pytest.raises(bf.ParameterError, match="the amount of an expense of the final invoice 'i1' is missing"):
+    with pytest.raises(bf.errors.ParameterError, match="the amount of an expense of the final invoice 'i1' is missing"):
         paid(expenses=pd.DataFrame({"invoice_id": ["i1", "i1"], "amount": [40.0, float("nan")]}))
 
 
 @pytest.mark.parametrize("tax", ["130", True, 1.3, float("nan"), [0.13], {"1001": "130"}, {"1001": None}])
 def test_a_tax_that_is_no_number_is_refused(tax):
-    with pytest.raises(bf.ParameterError, match=r"^tax(=|\['1001'\]=).* is not a (rate|number)"):
+    with pytest.raises(bf.errors.ParameterError, match=r"^tax(=|\['1001'\]=).* is not a (rate|number)"):
         paid(tax=tax)
 
 
@@ -178,5 +182,5 @@ def test_the_tax_of_an_invoice_may_have_its_number_as_a_number():
 def test_keys_with_lists_are_refused_also_by_the_names_that_enrich_gives_them(key):
     firm = on(FIRMS["two people"](), ENGINES["pandas"])
     given = {name: firm[name] for name in ("time_entries", "matters", "users")}
-    with pytest.raises(bf.ParameterError, match=f"by='{key}' is a column of lists"):
-        bf.utilization(**given, start="2026-10", by=key)
+    with pytest.raises(bf.errors.ParameterError, match=f"by='{key}' is a column of lists"):
+        bf.analysis.utilization(**given, start="2026-10", by=key)

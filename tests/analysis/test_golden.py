@@ -75,5 +75,5 @@ def test_a_note_and_a_refusal_name_the_analysis_that_was_asked(name, calls):
         subjects = {each["subject"] for each in call().attrs["notes"]}
     assert name in subjects
     assert subjects <= {name, "time_entries", "invoices", "settings"}
-    with pytest.raises(bf.ParameterError, match=f"^{name} needs all "):
+    with pytest.raises(bf.errors.ParameterError, match=f"^{name} needs all "):
         of_month()

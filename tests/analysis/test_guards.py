@@ -119,7 +119,7 @@ def items_table() -> pa.Table:
 @contextmanager
 def expect_warnings(*words: str) -> Iterator[None]:
     """Expect at least one warning for each of these patterns; there may be others."""
-    with pytest.warns(bf.BillframesWarning) as caught:
+    with pytest.warns(bf.errors.BillframesWarning) as caught:
         yield
     for each in words:
         assert any(re.search(each, str(one.message)) for one in caught), each
@@ -153,9 +153,9 @@ def test_an_invoice_due_in_the_evening_is_not_overdue_and_one_dated_in_the_eveni
 @on_spark
 def test_an_instant_with_a_time_zone_is_refused_because_its_day_depends_on_the_place(firm):
     at = pa.array([dt.datetime(2026, 10, 31, 23, tzinfo=dt.UTC)] * 2, pa.timestamp("us", "UTC"))
-    with pytest.raises(bf.ParameterError, match=r"time_entries: date is an instant \(time zone .*Europe/Berlin"):
+    with pytest.raises(bf.errors.ParameterError, match=r"time_entries: date is an instant \(time zone .*Europe/Berlin"):
         utilization(entries(firm, date=at), start="2026-10")
-    with pytest.raises(bf.ParameterError, match="invoices: due_date is an instant"):
+    with pytest.raises(bf.errors.ParameterError, match="invoices: due_date is an instant"):
         aging(invoices(firm, due_date=at), as_of="2026-11-30")
 
 
@@ -165,11 +165,13 @@ def test_an_instant_with_a_time_zone_is_refused_because_its_day_depends_on_the_p
 @on_spark
 def test_missing_hours_make_only_the_figures_missing_that_include_them(firm):
     work = entries(firm, hours=[3.0, float("nan")])
-    with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row .*time_entry_id t2"):
+    with pytest.warns(
+        bf.errors.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row .*time_entry_id t2"
+    ):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_name", "client_hours") == {"Ada": 3.0, "Ben": None}
     assert by(firm, found, "user_name", "utilization")["Ben"] is None
-    with pytest.warns(bf.IncompleteDataWarning, match="hours is missing"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="hours is missing"):
         whole = one(firm, utilization(work, start="2026-10", by=None))
     assert whole["total_hours"] is None
     assert whole["capacity_hours"] == 2 * 176.0
@@ -179,14 +181,16 @@ def test_rows_without_ids_are_counted_in_the_warning(firm):
     anonymous = {name: [name] for name in ("user_id", "user_name", "matter_id", "client_id")}
     kinds = {"billing_type": ["billable"], "matter_type": ["hourly"]}
     work = make_frame(firm, **anonymous, **kinds, date=[day(1)], hours=[float("nan")])
-    with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row\. A missing number"):
+    with pytest.warns(
+        bf.errors.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row\. A missing number"
+    ):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_id", "client_hours") == {"user_id": None}
 
 
 def test_an_invoice_with_a_missing_balance_does_not_count_as_paid(firm):
     bills = invoices(firm, balance=[float("nan"), 500.0])
-    with pytest.warns(bf.IncompleteDataWarning, match=r"invoices: balance is missing in 1 row .*invoice_id i1"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match=r"invoices: balance is missing in 1 row .*invoice_id i1"):
         owed = aging(bills, as_of="2026-11-30", by="client")
     assert by(firm, owed, "client_id", "total") == {"c1": None, "c2": 500.0}
     assert by(firm, owed, "client_id", "overdue") == {"c1": 0.0, "c2": 0.0}
@@ -199,11 +203,11 @@ def test_an_expense_without_an_amount_leaves_the_fees_of_its_invoice_unknown(fir
         "fixed_fees": no_fees(firm),
         "invoices": invoices(firm),
     }
-    with pytest.warns(bf.IncompleteDataWarning, match=r"expenses: amount is missing in 1 row .*expense_id e1"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match=r"expenses: amount is missing in 1 row .*expense_id e1"):
         found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "billed_amount") == {"c1": None, "c2": 1000.0}
     assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 1000.0}
-    with pytest.warns(bf.IncompleteDataWarning, match="amount is missing"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="amount is missing"):
         bills = reconcile(**frames)
     assert by(firm, bills, "invoice_id", "unexplained_amount") == {"i1": None, "i2": 0.0}
 
@@ -215,13 +219,13 @@ def test_the_fees_of_an_invoice_without_an_amount_are_unknown(firm):
         "fixed_fees": no_fees(firm),
         "invoices": invoices(firm, amount=[float("nan"), 1000.0]),
     }
-    with pytest.warns(bf.IncompleteDataWarning, match=r"invoices: amount is missing in 1 row"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match=r"invoices: amount is missing in 1 row"):
         fees = contribution(**frames, by="client")
     assert by(firm, fees, "client_id", "fees_amount") == {"c1": None, "c2": 1000.0}
     # If the total is unknown, each share is, too.
     assert by(firm, fees, "client_id", "share") == {"c1": None, "c2": None}
     settings = bf.FirmSettings(cost_rates={"u1": 100.0, "u2": 100.0})
-    with pytest.warns(bf.IncompleteDataWarning, match="amount is missing"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="amount is missing"):
         left = profitability(**frames, by="client", settings=settings)
     assert by(firm, left, "client_id", "profit_amount") == {"c1": None, "c2": 500.0}
 
@@ -233,7 +237,7 @@ def test_missing_hours_do_not_hide_fees_that_are_allocated_by_worth(firm):
         "fixed_fees": no_fees(firm),
         "invoices": invoices(firm),
     }
-    with pytest.warns(bf.IncompleteDataWarning, match="hours is missing"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="hours is missing"):
         found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
     assert by(firm, found, "client_id", "billable_hours") == {"c1": None, "c2": 5.0}
@@ -247,7 +251,7 @@ def test_an_amount_of_time_that_is_nan_is_hidden_like_one_that_is_null(firm):
         "fixed_fees": no_fees(firm),
         "invoices": invoices(firm),
     }
-    with pytest.warns(bf.RatesHiddenWarning, match="1 billable time entry has no amount"):
+    with pytest.warns(bf.errors.RatesHiddenWarning, match="1 billable time entry has no amount"):
         found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "worked_amount") == {"c1": None, "c2": 1000.0}
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
@@ -274,7 +278,7 @@ def plain_invoices() -> pa.Table:
 
 
 def test_entries_of_two_loads_that_overlap_count_once(firm):
-    with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: 2 rows repeated.*time_entry_id t1"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match=r"time_entries: 2 rows repeated.*time_entry_id t1"):
         found = utilization(twice(firm, plain_entries()), start="2026-10")
     assert by(firm, found, "user_name", "client_hours") == {"Ada": 3.0, "Ben": 5.0}
 
@@ -282,15 +286,17 @@ def test_entries_of_two_loads_that_overlap_count_once(firm):
 @on_spark
 def test_two_versions_of_one_entry_are_refused(firm):
     work = twice(firm, plain_entries(), hours=[3.0, 4.0])
-    with pytest.raises(bf.ParameterError, match=r"time_entries has different rows with the same time_entry_id.* t2"):
+    with pytest.raises(
+        bf.errors.ParameterError, match=r"time_entries has different rows with the same time_entry_id.* t2"
+    ):
         utilization(work, start="2026-10")
 
 
 def test_two_versions_of_one_invoice_are_refused_and_equal_ones_count_once(firm):
-    with pytest.warns(bf.IncompleteDataWarning, match="invoices: 2 rows repeated"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="invoices: 2 rows repeated"):
         owed = one(firm, aging(twice(firm, plain_invoices()), as_of="2026-11-30"))
     assert owed["total"] == 1300.0
-    with pytest.raises(bf.ParameterError, match=r"invoices has different rows with the same invoice_id.* i1"):
+    with pytest.raises(bf.errors.ParameterError, match=r"invoices has different rows with the same invoice_id.* i1"):
         aging(twice(firm, plain_invoices(), balance=[0.0, 500.0]), as_of="2026-11-30")
 
 
@@ -303,7 +309,7 @@ def test_expenses_loaded_twice_are_subtracted_once(firm):
         "fixed_fees": no_fees(firm),
         "invoices": invoices(firm),
     }
-    with pytest.warns(bf.IncompleteDataWarning, match="expenses: 1 row repeated"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="expenses: 1 row repeated"):
         found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
 
@@ -311,7 +317,7 @@ def test_expenses_loaded_twice_are_subtracted_once(firm):
 def test_a_matter_with_two_types_is_refused(firm):
     kinds = {"matter_id": ["m1", "m2", "m1"], "matter_type": ["hourly", "hourly", "internal"]}
     work = make_frame(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
-    with pytest.raises(bf.ParameterError, match=r"matters has different rows with the same matter_id.* m1"):
+    with pytest.raises(bf.errors.ParameterError, match=r"matters has different rows with the same matter_id.* m1"):
         utilization(work, start="2026-10", matters=make_frame(firm, **kinds))
 
 
@@ -325,7 +331,7 @@ def test_repeated_matters_are_compared_with_their_lists_of_originators(firm):
     work = make_frame(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
     with expect_warnings("matters: 1 row repeated"):
         utilization(work, start="2026-10", matters=same)
-    with pytest.raises(bf.ParameterError, match="matters has different rows"):
+    with pytest.raises(bf.errors.ParameterError, match="matters has different rows"):
         utilization(work, start="2026-10", matters=other)
 
 
@@ -345,12 +351,12 @@ def test_columns_of_a_wrong_type_are_refused_with_the_names_of_frame_and_column(
         ("billing_type", [1, 2], "not text"),
         ("user_id", [1.5, 2.0], "not text"),
     ):
-        with pytest.raises(bf.ParameterError, match=f"time_entries: {column} is of the type .*, {words}"):
+        with pytest.raises(bf.errors.ParameterError, match=f"time_entries: {column} is of the type .*, {words}"):
             utilization(entries(firm, **{column: values}), start="2026-10")
-    with pytest.raises(bf.ParameterError, match=r"invoices: balance is of the type .*, not numbers"):
+    with pytest.raises(bf.errors.ParameterError, match=r"invoices: balance is of the type .*, not numbers"):
         aging(invoices(firm, balance=["800", "500"]), as_of="2026-11-30")
     matters = make_frame(firm, matter_id=["m1"], originator_ids=["['u1']"])
-    with pytest.raises(bf.ParameterError, match=r"matters: originator_ids is of the type .*, not lists of text"):
+    with pytest.raises(bf.errors.ParameterError, match=r"matters: originator_ids is of the type .*, not lists of text"):
         realization(
             entries(firm),
             expenses=items(firm),
@@ -364,13 +370,13 @@ def test_columns_of_a_wrong_type_are_refused_with_the_names_of_frame_and_column(
 @on_spark
 def test_the_error_for_a_missing_column_names_the_frame(firm):
     bills = make_frame(firm, invoice_id=["i1"], invoice_date=[day(1)], invoice_state=["final"], due_date=[day(2)])
-    with pytest.raises(bf.MissingColumnError, match="invoices has no column 'balance'"):
+    with pytest.raises(bf.errors.MissingColumnError, match="invoices has no column 'balance'"):
         aging(bills, as_of="2026-11-30")
 
 
 def test_a_column_without_values_may_have_any_type(firm):
     empty = pa.array([None, None], pa.int64())
-    with pytest.warns(bf.IncompleteDataWarning, match="2 open final invoices have no due date"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="2 open final invoices have no due date"):
         owed = one(firm, aging(invoices(firm, due_date=empty), as_of="2026-11-30"))
     assert owed["total"] == 1300.0
 
@@ -543,7 +549,7 @@ def test_the_declared_values_are_those_of_the_api():
 def test_missing_dates_are_warned_of(firm):
     work = entries(firm, date=pa.array([day(1), None], pa.date32()))
     with pytest.warns(
-        bf.IncompleteDataWarning, match=r"time_entries: date is missing in 1 row .*t2\).*errors='coerce'"
+        bf.errors.IncompleteDataWarning, match=r"time_entries: date is missing in 1 row .*t2\).*errors='coerce'"
     ):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_id", "client_hours")["u1"] == 3.0

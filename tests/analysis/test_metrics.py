@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-import billframes.analysis as analyses
-from billframes.analysis.declare.lookup import analyses as declared_analyses, measure, measures
+from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import SHARED, UNITS, bucket_measure
 from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
@@ -36,7 +35,7 @@ def book(client):
 
 
 # A record of forecasts needs a mirror.
-IN_BOOKS = sorted(name for name in analyses.__all__ if hasattr(Book, name) and name != "cash_forecast_record")
+IN_BOOKS = sorted(name for name in analyses() if hasattr(Book, name) and name != "cash_forecast_record")
 
 
 @pytest.mark.filterwarnings("ignore:.*(of our open invoices|matches no client|match no client|never been compared)")
@@ -52,21 +51,21 @@ def test_an_analysis_declares_every_number_of_its_result(name, book):
     assert [each for each in numbers if each not in declared | of_loaders | {"year"}] == []
 
 
-@pytest.mark.parametrize("name", sorted(analyses.__all__))
+@pytest.mark.parametrize("name", sorted(analyses()))
 def test_a_docstring_names_the_columns_that_are_declared(name):
     """Columns that only a book's method adds are in the docstring of that method. `now_…` ends in any unit."""
-    returns = inspect.getdoc(getattr(bf, name)).partition("Returns\n---")[2].partition("\n---")[0]
+    returns = inspect.getdoc(getattr(bf.analysis, name)).partition("Returns\n---")[2].partition("\n---")[0]
     named = {each for each in re.findall(r"`([^`\s]+)`", returns) if measure(each)}
     declared = {each.name for each in bf.explain(name).columns}
     stems = tuple(re.findall(r"`(\w+_)…`", returns))
     named |= {each for each in declared if stems and each.startswith(stems)}
-    assert named - set(inspect.signature(getattr(bf, name)).parameters) <= declared
+    assert named - set(inspect.signature(getattr(bf.analysis, name)).parameters) <= declared
     assert declared - named <= {"as_of", "fees_start", "fees_end", "contingent_amount"}
 
 
 def test_a_column_is_declared_once_and_retitling_changes_only_title_meaning_and_formula():
     named = dict(SHARED)
-    for analysis in declared_analyses().values():
+    for analysis in analyses().values():
         for each in analysis.columns:
             first = each if bucket_measure(each.name) else named.setdefault(each.name, each)
             assert first is each or each.title != first.title, f"{each.name} of {analysis.name}"

@@ -11,7 +11,7 @@ from billframes.errors import ParameterError, RatesHiddenWarning
 from tests.analysis.calls import WORK, edge_case_frames
 
 # Balances are those of the day of the load.
-pytestmark = pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 
 SUMS = ("client_hours", "capacity_hours", "worked_amount", "billed_amount", "billable_hours")
 OF = {

@@ -107,4 +107,4 @@ def test_the_documented_example_reads_a_mirrors_files(spark, client, tmp_path):
     mirror.refresh()
     names: dict[str, Any] = {"bf": bf, "m": mirror}
     exec(example, names)
-    same_figures(names["found"], bf.aging(mirror.invoices(), as_of="2026-10-31", by="client"))
+    same_figures(names["found"], bf.analysis.aging(mirror.invoices(), as_of="2026-10-31", by="client"))

@@ -22,7 +22,7 @@ def loaded(client):
     return {name: getattr(client, name)() for name in NAMES}
 
 
-def said(loaded, call=bf.wip, **others: Any) -> tuple[list[str], list[str]]:
+def said(loaded, call=bf.analysis.wip, **others: Any) -> tuple[list[str], list[str]]:
     """Return the warnings and the facts of a call with some other frames."""
     frames = {name: loaded[name] for name in NAMES} | others
     entries = frames.pop("time_entries")
@@ -163,7 +163,7 @@ def test_a_book_compares_its_frames_and_those_that_are_assigned(client):
     rows = book.time_entries
     book.time_entries = rows.assign(amount=rows["amount"] * 2, rate=rows["rate"] * 2)
     for _ in range(2):
-        with pytest.warns(bf.IncompleteDataWarning, match="amount of time_entries adds up to 34,105,931.52"):
+        with pytest.warns(bf.errors.IncompleteDataWarning, match="amount of time_entries adds up to 34,105,931.52"):
             book.wip()
     book.time_entries = rows[rows["billing_type"] == "billable"]
     assert [each["rule"] for each in bf.notes(book.wip())] == ["from_part"]
@@ -178,8 +178,8 @@ def test_figures_say_facts_of_all_their_analyses_once(loaded):
 
 def test_a_table_shows_facts_under_its_title(loaded):
     rest = {name: loaded[name] for name in NAMES if name != "time_entries"}
-    result = bf.wip(loaded["time_entries"].head(1_000), by="client", as_of="2026-10-31", **rest)
+    result = bf.analysis.wip(loaded["time_entries"].head(1_000), by="client", as_of="2026-10-31", **rest)
     page = bf.tables.wip(result, currency="USD").as_raw_html()
     assert "Amounts in USD. From 1,000 of the 25,721 time entries that were loaded (" in page
-    whole = bf.wip(loaded["time_entries"], by="client", as_of="2026-10-31", **rest)
+    whole = bf.analysis.wip(loaded["time_entries"], by="client", as_of="2026-10-31", **rest)
     assert "that were loaded" not in bf.tables.wip(whole).as_raw_html()

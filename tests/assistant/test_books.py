@@ -22,7 +22,7 @@ from billframes.widgets.dashboard.shared_frames import SharedFrames
 def books(tmp_path_factory):
     folder = tmp_path_factory.mktemp("firm")
     (folder / "books").mkdir()
-    files = bf.sandbox_reports(folder / "books")
+    files = bf.ledger.sandbox_reports(folder / "books")
     (folder / "firm.toml").write_text('[ledger]\nfolder = "books"\n', encoding="utf-8")
     return files, bf.FirmSettings.load(folder / "firm.toml")
 
@@ -63,20 +63,20 @@ def test_pseudonyms_hide_the_customers_of_the_books_and_change_no_figure(ask_wit
 
 def test_the_tie_out_needs_the_report_of_the_day(ask_with_books):
     assert ask_with_books("analysis", {"name": "tie_out", "period": "2026-10"})["rows"]
-    with pytest.raises(bf.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
+    with pytest.raises(bf.errors.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
         ask_with_books("analysis", {"name": "tie_out", "period": "2026-09"})
 
 
 def test_payments_of_a_part_of_the_period_are_refused(ask_with_books):
     assert ask_with_books("analysis", {"name": "days_to_pay", "period": "2026-Q3"})["rows"]
-    with pytest.raises(bf.BillframesError, match="The payments in the books are those of 1 January 2024 to"):
+    with pytest.raises(bf.errors.BillframesError, match="The payments in the books are those of 1 January 2024 to"):
         ask_with_books("analysis", {"name": "collected", "period": "2023-12-31 to 2024-03-31"})
 
 
 def test_without_books_the_answer_says_what_is_needed(firm_mirror):
-    with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
+    with pytest.raises(bf.errors.BillframesError, match="collected needs reports of the firm's books"):
         Questions(firm_mirror).ask("analysis", {"name": "collected", "period": "2026-10"})
-    with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
+    with pytest.raises(bf.errors.BillframesError, match="collected needs reports of the firm's books"):
         Questions(firm_mirror).ask("figures", {"measures": ["collected_amount"], "period": "2026-10"})
 
 
@@ -91,5 +91,5 @@ def test_a_mirror_answers_from_the_reports_that_it_has_kept(ask_with_books, firm
     for question in ({"name": "collected", "by": ["responsible"]}, {"name": "tie_out"}):
         answer = Questions(mirror).ask("analysis", question | {"period": "2026-10"})
         assert answer["rows"] == ask_with_books("analysis", question | {"period": "2026-10"})["rows"] != []
-    with pytest.raises(bf.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
+    with pytest.raises(bf.errors.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
         Questions(mirror).ask("analysis", {"name": "tie_out", "period": "2026-09"})

@@ -253,7 +253,7 @@ def test_the_log_has_the_questions_and_no_answers(firm_mirror, tmp_path):
     log = tmp_path / "questions.jsonl"
     questions = Questions(firm_mirror, log=log)
     total = questions.ask("figures", OCTOBER)["total"]["billed_amount"]
-    with pytest.raises(bf.BillframesError):
+    with pytest.raises(bf.errors.BillframesError):
         questions.ask("figures", OCTOBER | {"measures": ["biled_amount"]})
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert [(each["tool"], each.get("rows"), each.get("error")) for each in lines] == [
@@ -266,7 +266,7 @@ def test_the_log_has_the_questions_and_no_answers(firm_mirror, tmp_path):
     log.chmod(0o644)
     questions.ask("explain", {"name": "wip"})
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    with pytest.raises(bf.BillframesError, match="The log of the questions can't be written: Is a directory"):
+    with pytest.raises(bf.errors.BillframesError, match="The log of the questions can't be written: Is a directory"):
         Questions(firm_mirror, log=tmp_path)
 
 
@@ -285,7 +285,7 @@ def test_the_data_of_an_earlier_day_are_those_of_the_mirror(client, ask, refusal
     assert answer["provenance"]["mirror_version"] >= 1
     assert answer["total"] == ask("figures", measures=["receivables"], period="2026-10")["total"]
     assert "goes back to 2026-10-31" in refusal("figures", **OCTOBER, data_of="2026-09-30")
-    with pytest.raises(bf.BillframesError, match="only a mirror has the data of earlier days"):
+    with pytest.raises(bf.errors.BillframesError, match="only a mirror has the data of earlier days"):
         Questions(client).ask("figures", OCTOBER | {"data_of": "2026-09-30"})
 
 

@@ -61,7 +61,7 @@ def realized(place: str, engine: str, columns: str = "needed") -> dict[str, floa
         pl.Config.set_engine_affinity("streaming")
     items = ["invoice_id", "amount"]
     entries = [*items, "client_id", "client_name", "matter_id", "date", "hours", "billing_type"]
-    result = bf.realization(
+    result = bf.analysis.realization(
         mirror.scan("time_entries", engine=engine, columns=entries if few else None),
         expenses=mirror.scan("expenses", engine=engine, columns=items if few else None),
         fixed_fees=mirror.scan("fixed_fees", engine=engine, columns=items if few else None),

@@ -83,7 +83,7 @@ def _pages(http: httpx.Client, total: int) -> Iterator[Bound]:
 def _panel(rows: int) -> Iterator[Bound]:
     # A million entries of this firm are of 5,000 matters, in random order.
     frame = _firm.make(1_000_000)[1].time_entries.head(rows)
-    panel = bf.filter_panel(frame)
+    panel = bf.widgets.filter_panel(frame)
     clients, turn = frame["client_id"].unique(), count()
 
     def change(states: list[dict[str, Any]]) -> Callable[[], Any]:

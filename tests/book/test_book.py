@@ -97,7 +97,7 @@ def test_work_dated_after_the_load_is_warned_of(client):
     rows = pd.concat([book.time_entries, later])
     rows.attrs = attrs
     book.time_entries = rows
-    with pytest.warns(bf.IncompleteDataWarning, match=f"1 time entry of the period is dated after {day.date()}"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match=f"1 time entry of the period is dated after {day.date()}"):
         book.utilization(None)
 
 
@@ -114,7 +114,7 @@ def test_a_method_takes_another_period(book, october_book):
 
 
 def test_a_book_without_an_end_needs_as_of(client):
-    with pytest.raises(bf.ParameterError, match="as_of"):
+    with pytest.raises(bf.errors.ParameterError, match="as_of"):
         bf.book("2026-09-01", client=client).aging()
 
 
@@ -170,7 +170,7 @@ def test_lockup_by_lawyer_adds_up_to_the_firms_and_is_not_by_month(october_book)
         assert rows[name].sum() == pytest.approx(whole[name])
     one = rows[rows["fees_amount"] > 0].iloc[0]
     assert one["wip_days"] == pytest.approx(one["wip_amount"] / one["fees_amount"] * 365)
-    with pytest.raises(bf.ParameterError, match="by month"):
+    with pytest.raises(bf.errors.ParameterError, match="by month"):
         october_book.lockup(["responsible", "month"])
 
 
@@ -213,7 +213,7 @@ def test_fees_are_equal_in_all_analyses(book):
 
 
 def test_a_period_before_all_data_has_no_lockup(client):
-    with pytest.raises(bf.ParameterError, match="before the first day of the data, 2 January 2024"):
+    with pytest.raises(bf.errors.ParameterError, match="before the first day of the data, 2 January 2024"):
         bf.book("2019-03", client=client).lockup(by="client")
 
 
@@ -230,16 +230,16 @@ def test_a_period_with_an_open_end_has_all_rows_to_that_side(client, october_boo
     everything = bf.book("2020-01-01", client=client)
     everything.time_entries = october_book.time_entries
     assert_frame_equal(everything.in_period("time_entries"), october_book.time_entries)
-    with pytest.raises(bf.ParameterError, match="name='matters' is not known"):
+    with pytest.raises(bf.errors.ParameterError, match="name='matters' is not known"):
         everything.in_period("matters")
 
 
 def test_one_cause_is_said_once_a_call(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client:
         book = bf.book("2026-09", client=client)
-        with pytest.warns(bf.RatesHiddenWarning):
+        with pytest.warns(bf.errors.RatesHiddenWarning):
             assert len(book.time_entries)
         for name in ("compare", "lockup", "scorecard"):
-            with pytest.warns(bf.BillframesWarning) as caught:
+            with pytest.warns(bf.errors.BillframesWarning) as caught:
                 getattr(book, name)()
-            assert sum(each.category is bf.RatesHiddenWarning for each in caught) == 1, name
+            assert sum(each.category is bf.errors.RatesHiddenWarning for each in caught) == 1, name

@@ -44,14 +44,14 @@ def denied(sandbox):
 
 def test_a_figure_that_needs_no_users_is_the_same_without_them(denied, client):
     book = denied("/v2/users")
-    with pytest.warns(bf.IncompleteDataWarning, match=r"no users, because the server .* \(403\)\. Roles"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match=r"no users, because the server .* \(403\)\. Roles"):
         found = book.billing_lag()
     assert found.equals(bf.book("2026-09", client=client).billing_lag())
 
 
 def test_what_is_missing_is_said_once(denied):
     book = denied("/v2/matters")
-    with pytest.warns(bf.IncompleteDataWarning) as caught:
+    with pytest.warns(bf.errors.IncompleteDataWarning) as caught:
         results = [book.realization(by="client"), book.wip(as_of="2026-10-31"), book.effective_rates()]
     assert [str(each.message)[:28] for each in caught] == ["The book has no matters, bec"]
     assert all(len(each) for each in results)
@@ -60,21 +60,21 @@ def test_what_is_missing_is_said_once(denied):
 @pytest.mark.parametrize(
     ("path", "call", "error", "words"),
     [
-        ("/v2/matters", lambda book: book.new_business(), bf.AccessDeniedError, "new_business needs matters"),
-        ("/v2/matters", lambda book: book.write_downs(), bf.MissingColumnError, r"read matters \(403\)"),
-        ("/v2/users", lambda book: book.leverage(), bf.MissingColumnError, r"read users \(403\)"),
-        ("/v2/users", lambda book: book.utilization(by="role"), bf.MissingColumnError, r"read users \(403\)"),
+        ("/v2/matters", lambda book: book.new_business(), bf.errors.AccessDeniedError, "new_business needs matters"),
+        ("/v2/matters", lambda book: book.write_downs(), bf.errors.MissingColumnError, r"read matters \(403\)"),
+        ("/v2/users", lambda book: book.leverage(), bf.errors.MissingColumnError, r"read users \(403\)"),
+        ("/v2/users", lambda book: book.utilization(by="role"), bf.errors.MissingColumnError, r"read users \(403\)"),
     ],
 )
 def test_only_what_needs_a_denied_frame_is_refused(denied, path, call, error, words):
     book = denied(path)
-    with pytest.warns(bf.IncompleteDataWarning), pytest.raises(error, match=words):
+    with pytest.warns(bf.errors.IncompleteDataWarning), pytest.raises(error, match=words):
         call(book)
 
 
 def test_custom_fields_that_may_not_be_read_have_no_columns(denied, client):
     book = denied("/v2/custom-fields")
-    with pytest.warns(bf.IncompleteDataWarning, match="matters without their custom fields"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="matters without their custom fields"):
         matters = book.matters
     whole = client.matters()
     assert list(matters) == [name for name in whole if not name.startswith("cf_")]
@@ -82,13 +82,13 @@ def test_custom_fields_that_may_not_be_read_have_no_columns(denied, client):
 
 
 def test_work_that_may_not_be_read_is_an_error(denied):
-    with pytest.raises(bf.AccessDeniedError, match="expenses"):
+    with pytest.raises(bf.errors.AccessDeniedError, match="expenses"):
         denied("/v2/expenses").realization()
 
 
 def test_a_book_without_any_details_still_has_its_fees(denied, client):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bf.IncompleteDataWarning)
+        warnings.simplefilter("ignore", bf.errors.IncompleteDataWarning)
         found = denied(*DETAILS).contribution(by="client")
     whole = bf.book("2026-09", client=client).contribution(by="client")
     assert found["fees_amount"].tolist() == whole["fees_amount"].tolist()

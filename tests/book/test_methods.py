@@ -53,7 +53,7 @@ def test_a_method_describes_every_argument_and_column(method):
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.__name__)
 def test_a_method_has_the_arguments_and_defaults_of_the_analysis(method):
-    own = inspect.signature(getattr(bf, method.__name__)).parameters
+    own = inspect.signature(getattr(bf.analysis, method.__name__)).parameters
     if analyses()[method.__name__].book.method:
         pytest.skip("a book's own method has defaults of its own")
     for name, each in list(inspect.signature(method).parameters.items())[1:]:
@@ -85,7 +85,7 @@ def test_a_firm_setting_that_is_passed_as_an_argument_is_named_as_one(book):
     with pytest.raises(TypeError, match=r"'cost_rates'. It is one of the settings: pass settings=FirmSettings\(cost_r"):
         book.profitability(cost_rates={"u1": 100})
     with pytest.raises(TypeError, match=r"pass settings=FirmSettings\(hours_per_day=…\)"):
-        bf.utilization(book.time_entries, start="2026-09", hours_per_day=7.5)
+        bf.analysis.utilization(book.time_entries, start="2026-09", hours_per_day=7.5)
 
 
 # Invalid values of each argument.
@@ -119,7 +119,7 @@ def test_a_wrong_value_is_refused_in_a_sentence_that_names_the_argument(book, me
 
 def test_a_single_result_has_nothing_to_compare_with(book):
     with pytest.raises(bf.errors.ParameterError, match=r"results is a DataFrame; pass a dict of results by period"):
-        bf.compare(book.realization(by="client"), "billed_amount")
+        bf.analysis.compare(book.realization(by="client"), "billed_amount")
 
 
 def test_receivables_by_client_need_only_the_invoices(book):

@@ -217,7 +217,7 @@ def test_months_side_by_side_are_the_databases(book, sql, by, key):
     found = {(who, month): figures for who, month, *figures in sql(BY_MONTH.format(key=key, items=ITEMS))}
     results = {month: book.realization(by, start=month) for month in ("2026-10", "2026-09", "2025-10")}
     for place, (measure, unit) in enumerate((("billable_hours", "hours"), ("worked_amount", "amount"))):
-        rows = bf.compare(results, measure, periods=1).set_index(f"{by}_id")
+        rows = bf.analysis.compare(results, measure, periods=1).set_index(f"{by}_id")
         for who in rows.index.dropna():
             now, before, year_ago = (
                 found.get((who, month), (0.0, 0.0))[place] for month in ("2026-10", "2026-09", "2025-10")
@@ -225,7 +225,7 @@ def test_months_side_by_side_are_the_databases(book, sql, by, key):
             names = [f"{name}_{unit}" for name in ("now", "previous", "since_previous", "year_ago", "since_year_ago")]
             expected = [now, before, now - before, year_ago, now - year_ago]
             assert rows.loc[who, names].tolist() == pytest.approx(expected, abs=1e-6)
-    ratios = bf.compare(results, "billing_realization", periods=1).set_index(f"{by}_id")["now_ratio"]
+    ratios = bf.analysis.compare(results, "billing_realization", periods=1).set_index(f"{by}_id")["now_ratio"]
     # A credit note belongs to the client, and to no time.
     whose = [who for who in ratios.index.dropna() if (who, "2026-10") in found and by != "client"]
     for who in whose:

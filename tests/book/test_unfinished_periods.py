@@ -222,7 +222,7 @@ def test_a_function_warns_of_a_period_that_ends_after_the_load(load, name, to):
     frames = {each: load(each, to) for each in ("time_entries", "matters", "users")}
     if name != "utilization":
         frames |= {each: load(each, to) for each in ("invoices", "expenses", "fixed_fees")}
-    function = partial(getattr(bf, name), **frames, by=None, start="2026-10-01")
+    function = partial(getattr(bf.analysis, name), **frames, by=None, start="2026-10-01")
     with pytest.warns(
         IncompleteDataWarning, match=rf"{name}: the period ends on 2026-11-15, after the load \({LOADED}\)"
     ):
@@ -236,4 +236,4 @@ def test_frames_without_a_known_load_give_no_such_warning(october_book):
     entries = october_book.time_entries.copy()
     entries.attrs = {}
     book = {"users": october_book.users, "matters": october_book.matters}
-    assert bf.utilization(entries, start="2026-Q4", by=None, **book)["utilization"].iloc[0] < 0.25
+    assert bf.analysis.utilization(entries, start="2026-Q4", by=None, **book)["utilization"].iloc[0] < 0.25

@@ -35,7 +35,7 @@ SCRIPT = """
 import json, os, pickle, signal, sys
 import billframes as bf
 from billframes.bulk import apply, plan
-bf.resume  # imports it before a job does
+bf.bulk.resume  # imports it before a job does
 from billframes.transport import http
 apply.SETTLE_SECONDS = apply.ABANDONED_SECONDS = 0.6
 http.backoff = lambda _attempt: 0.02
@@ -47,8 +47,8 @@ for line in sys.stdin:
         print(os.getpid(), flush=True)
         if job["task"] == "resume":
             try:
-                bf.resume(job["journal"], client=client)
-            except bf.ParameterError:
+                bf.bulk.resume(job["journal"], client=client)
+            except bf.errors.ParameterError:
                 pass
         else:
             frame = pickle.loads(bytes.fromhex(job["frame"]))
@@ -132,8 +132,8 @@ def _round(sandbox: Sandbox, jobs: Jobs, at: int, chosen: random.Random, journal
 def _finish(client: bf.Client, journal: Path) -> bool:
     """Resume until the journal is finished; return whether changes were left."""
     try:
-        outcomes = bf.resume(journal, client=client)
-    except bf.ParameterError as error:
+        outcomes = bf.bulk.resume(journal, client=client)
+    except bf.errors.ParameterError as error:
         if "is finished" in str(error):
             return False
         # Killed before the journal was whole, and so before anything was sent.

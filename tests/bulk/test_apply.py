@@ -137,7 +137,7 @@ def test_undo_lists_what_cannot_be_undone(firm):
     loaded = firm.client.time_entries("2026-10", billed=False).iloc[10:13]
     ids = loaded["time_entry_id"].tolist()
     plan = firm.client.time_entries.plan(loaded.iloc[:2].assign(description="To be undone"), delete=[ids[2]])
-    with pytest.raises(bf.ParameterError, match="has not been applied"):
+    with pytest.raises(bf.errors.ParameterError, match="has not been applied"):
         plan.reverse()
     plan.apply()
     firm.client.time_entries.update(ids[0], description="A colleague's correction")
@@ -151,7 +151,7 @@ def test_a_plan_is_applied_once(firm):
     loaded = firm.client.time_entries("2026-10", billed=False).head(1)
     plan = firm.client.time_entries.plan(loaded.assign(description="Once"))
     plan.apply()
-    with pytest.raises(bf.ParameterError, match="has been applied"):
+    with pytest.raises(bf.errors.ParameterError, match="has been applied"):
         plan.apply()
 
 
@@ -248,12 +248,12 @@ def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
         loaded = client.time_entries("2026-10", billed=False).head(180)
         plan = client.time_entries.plan(loaded.assign(description="Over two days"))
-        with pytest.raises(bf.TransportError, match=r"calls a day.*Finish them later with bf\.resume"):
+        with pytest.raises(bf.errors.TransportError, match=r"calls a day.*Finish them with bf\.bulk\.resume"):
             plan.apply(journal)
         firm = Firm(sandbox=sandbox)
         assert 0 < len(firm.changes(0)) < 60
         monkeypatch.setattr(throttling, "_DAY", 0.0)
-        outcomes = bf.resume(journal, client=client)
+        outcomes = bf.bulk.resume(journal, client=client)
         written = firm.changes(0)
     assert outcomes_of(outcomes) == {"done": 180}
     assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
@@ -283,15 +283,15 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
     at = firm.position()
     interrupt_apply(firm.client, plan, journal, 30, monkeypatch)
     assert 0 < len(firm.changes(at)) < 50
-    outcomes = bf.resume(journal, client=firm.client)
+    outcomes = bf.bulk.resume(journal, client=firm.client)
     assert outcomes_of(outcomes) == {"done": 50}
     written = Counter(
         record["description"] if record["description"] != "Resumed" else id_ for id_, record in firm.changes(at)
     )
     assert len(written) == 50
     assert set(written.values()) == {1}
-    with pytest.raises(bf.ParameterError, match="is finished, so there is nothing to resume"):
-        bf.resume(journal, client=firm.client)
+    with pytest.raises(bf.errors.ParameterError, match="is finished, so there is nothing to resume"):
+        bf.bulk.resume(journal, client=firm.client)
 
 
 @pytest.mark.parametrize("begun", [0, 7])
@@ -309,7 +309,7 @@ def test_a_copied_journal_creates_no_record_twice(firm, journal, tmp_path, monke
     shutil.copyfile(journal, copy)
     copy.chmod(0o600)
     for path in (copy, journal) if copy_first else (journal, copy):
-        outcomes = bf.resume(path, client=firm.client)
+        outcomes = bf.bulk.resume(path, client=firm.client)
         assert set(outcomes.loc[outcomes["action"] == "create", "outcome"]) == {"done"}
     made = [record["description"] for _, record in firm.changes(at)]
     assert len([each for each in made if each.startswith(text) and not each.endswith("edit")]) == 40
@@ -328,7 +328,7 @@ def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_cr
     late = threading.Timer(0.3, lambda: send(*sent[0][0], **sent[0][1]))
     at = firm.position()
     late.start()
-    assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 1}
+    assert outcomes_of(bf.bulk.resume(journal, client=firm.client)) == {"done": 1}
     late.join()
     assert len(firm.changes(at)) == 1
 
@@ -341,7 +341,7 @@ def test_a_create_that_equals_a_colleagues_is_uncertain(firm, journal, monkeypat
     def lost(*args, **kwargs):
         for _ in range(2):
             send(*args, **kwargs)
-        raise bf.UncertainWriteError("no answer")
+        raise bf.errors.UncertainWriteError("no answer")
 
     with monkeypatch.context() as patch:
         patch.setattr(type(firm.client._connection), "send", lost)
@@ -357,11 +357,11 @@ def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm
     # A client that is garbage-collected closes its connection.
     other = bf.Client(firm.sandbox.base_url, "wrong", progress=False)
     plan._connection = other._connection
-    with pytest.raises(bf.AuthenticationError):
+    with pytest.raises(bf.errors.AuthenticationError):
         plan.apply(journal)
-    with pytest.raises(bf.ParameterError, match=r"bf\.resume"):
+    with pytest.raises(bf.errors.ParameterError, match=r"bf\.bulk\.resume"):
         plan.apply(journal)
-    assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 20}
+    assert outcomes_of(bf.bulk.resume(journal, client=firm.client)) == {"done": 20}
 
 
 def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journal, monkeypatch):
@@ -369,14 +369,14 @@ def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journ
     plan = firm.client.time_entries.plan(loaded.assign(description="After the outage"))
     other = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)
     plan._connection = other._connection
-    with pytest.raises(bf.TransportError, match=r"the last \d+ changes could not be sent"):
+    with pytest.raises(bf.errors.TransportError, match=r"the last \d+ changes could not be sent"):
         plan.apply(journal)
     with Journal.open(journal) as opened:
         assert opened.count("failed") == 0
     with closing(sqlite3.connect(journal)) as database, database:
         database.execute("UPDATE about SET value = ? WHERE name = 'base_url'", [firm.sandbox.base_url])
     database.close()
-    assert outcomes_of(bf.resume(journal, client=firm.client)) == {"done": 80}
+    assert outcomes_of(bf.bulk.resume(journal, client=firm.client)) == {"done": 80}
 
 
 def test_a_journal_of_another_firm_is_refused(firm, journal):
@@ -384,9 +384,9 @@ def test_a_journal_of_another_firm_is_refused(firm, journal):
     firm.client.time_entries.plan(loaded.assign(description="Ours")).apply(journal)
     other = bf.Client("https://other.example.com", "token")
     with pytest.raises(
-        bf.ParameterError, match=r"has changes for http://127.*connected to https://other\.example\.com"
+        bf.errors.ParameterError, match=r"has changes for http://127.*connected to https://other\.example\.com"
     ):
-        bf.resume(journal, client=other)
+        bf.bulk.resume(journal, client=other)
 
 
 def test_a_file_that_is_not_a_journal_is_refused(firm, tmp_path, journal):
@@ -397,17 +397,17 @@ def test_a_file_that_is_not_a_journal_is_refused(firm, tmp_path, journal):
         ("notes.txt", "is not a journal"),
         ("other.db", "is not a journal"),
     ]:
-        with pytest.raises(bf.ParameterError, match=message):
-            bf.resume(tmp_path / name, client=firm.client)
+        with pytest.raises(bf.errors.ParameterError, match=message):
+            bf.bulk.resume(tmp_path / name, client=firm.client)
 
 
 def test_a_journal_is_not_written_by_two_at_once_and_not_overwritten(firm, journal):
     loaded = firm.client.time_entries("2026-10", billed=False).head(1)
     firm.client.time_entries.plan(loaded.assign(description="First")).apply(journal)
-    with Journal.open(journal), pytest.raises(bf.ParameterError, match="is being written by another process"):
-        bf.resume(journal, client=firm.client)
+    with Journal.open(journal), pytest.raises(bf.errors.ParameterError, match="is being written by another process"):
+        bf.bulk.resume(journal, client=firm.client)
     plan = firm.client.time_entries.plan(firm.client.time_entries("2026-10", limit=1).assign(hours=1.01))
-    with pytest.raises(bf.ParameterError, match=re.escape("exists already. bf.resume(")):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape("exists already. bf.bulk.resume(")):
         plan.apply(journal)
 
 

@@ -67,7 +67,9 @@ def test_a_journal_is_read_as_it_was_written(journal):
 )  # fmt: skip
 def test_a_value_that_billframes_does_not_write_refuses_the_journal(journal, sql, value, problem):
     execute(journal, sql, *(() if value == () else (value,)))
-    with pytest.raises(bf.ParameterError, match=rf"is not a journal of billframes, or it is damaged: .*{problem}"):
+    with pytest.raises(
+        bf.errors.ParameterError, match=rf"is not a journal of billframes, or it is damaged: .*{problem}"
+    ):
         Journal.open(journal)
 
 
@@ -77,7 +79,7 @@ def test_an_index_that_lacks_a_change_refuses_the_journal(journal):
     at = content.rindex(b"planned")
     content[at : at + 7] = b"refused"
     journal.write_bytes(bytes(content))
-    with pytest.raises(bf.ParameterError, match="or it is damaged"):
+    with pytest.raises(bf.errors.ParameterError, match="or it is damaged"):
         Journal.open(journal)
 
 
@@ -88,7 +90,7 @@ def test_a_journal_that_others_can_write_is_refused(journal, beside):
     path.touch()
     for mode in (0o620, 0o602):
         path.chmod(mode)
-        with pytest.raises(bf.ParameterError, match="Other users can write .* run chmod 600"):
+        with pytest.raises(bf.errors.ParameterError, match="Other users can write .* run chmod 600"):
             Journal.open(journal)
     path.chmod(0o644)
     Journal.open(journal).close()
@@ -97,7 +99,7 @@ def test_a_journal_that_others_can_write_is_refused(journal, beside):
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="changes a file's owner: root only")
 def test_a_journal_of_another_user_is_refused_and_a_copy_is_read(journal, tmp_path):
     os.chown(journal, 12345, 12345)
-    with pytest.raises(bf.ParameterError, match="belongs to another user.*copy the journal"):
+    with pytest.raises(bf.errors.ParameterError, match="belongs to another user.*copy the journal"):
         Journal.open(journal)
     Journal.open(shutil.copyfile(journal, tmp_path / "copy.journal")).close()
 
@@ -108,7 +110,7 @@ def test_where_permissions_are_not_kept_nothing_is_written(tmp_path, monkeypatch
     monkeypatch.setattr(journals.os, "open", lambda path, flags, _mode: opened(path, flags, 0o666))
     before = os.umask(0)
     try:
-        with pytest.raises(bf.ParameterError, match="If its file system does not keep permissions"):
+        with pytest.raises(bf.errors.ParameterError, match="If its file system does not keep permissions"):
             Journal.create(tmp_path / "new.journal", ABOUT, ENTRIES)
     finally:
         os.umask(before)

@@ -212,7 +212,7 @@ def test_a_value_that_was_filled_down_is_noted(firm, entries):
 def test_merged_cells_are_refused(sheet):
     page, columns, saved = sheet
     page.merge_cells(start_row=2, end_row=5, start_column=columns["task_code"], end_column=columns["task_code"])
-    with pytest.raises(bf.ParameterError, match=r"has merged cells \([A-Z]+2:[A-Z]+5\).*unmerge them"):
+    with pytest.raises(bf.errors.ParameterError, match=r"has merged cells \([A-Z]+2:[A-Z]+5\).*unmerge them"):
         read_workbook(saved())
 
 

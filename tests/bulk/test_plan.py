@@ -189,7 +189,7 @@ def test_a_moved_date_is_found_where_it_is(firm, entries):
 
 def test_hidden_rates_are_not_taken_for_emptied_ones(firm):
     blind = bf.Client(firm.sandbox.base_url, firm.sandbox.tokens["norates"], progress=False)
-    with pytest.warns(bf.RatesHiddenWarning):
+    with pytest.warns(bf.errors.RatesHiddenWarning):
         loaded = blind.time_entries("2026-10", billed=False).head(50)
     plan = firm.client.time_entries.plan(loaded)
     assert statuses(plan) == {"no change": 50}
@@ -259,19 +259,19 @@ def test_a_plan_shows_itself_with_counts_on_top_and_escapes_what_it_shows(firm, 
 )
 def test_a_frame_that_cannot_be_planned_is_refused_in_one_sentence_before_any_request(entries, edit, message):
     closed = bf.Client("https://nowhere.invalid", "token")
-    with pytest.raises(bf.ParameterError, match=re.escape(message)):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(message)):
         closed.time_entries.plan(edit(entries.head(2)))
 
 
 def test_a_frame_of_another_resource_is_refused(firm, entries):
-    with pytest.raises(bf.ParameterError, match="loaded as time_entries"):
+    with pytest.raises(bf.errors.ParameterError, match="loaded as time_entries"):
         firm.client.matters.plan(entries)
     bare = entries.head(2).copy()
     bare.attrs = {}
-    with pytest.raises(bf.ParameterError, match="has the column 'time_entry_id', so its rows are time entries"):
+    with pytest.raises(bf.errors.ParameterError, match="has the column 'time_entry_id', so its rows are time entries"):
         firm.client.matters.plan(bare)
 
 
 def test_a_record_cannot_be_edited_and_deleted_at_once(firm, entries):
-    with pytest.raises(bf.ParameterError, match="is to be deleted and is a row"):
+    with pytest.raises(bf.errors.ParameterError, match="is to be deleted and is a row"):
         firm.client.time_entries.plan(entries.head(2), delete=entries["time_entry_id"].iloc[0])

@@ -75,7 +75,7 @@ def test_hidden_rows_and_merged_cells_are_found_however_they_are_written(tmp_pat
     hidden = SHEET.replace('<row r="3"', "<row\nhidden='true' r='3'")
     assert read(tmp_path, sheet=hidden).attrs["hidden"] == [1]
     merged = SHEET.replace("</worksheet>", "<mergeCells><mergeCell\tref='B2:B3'/></mergeCells></worksheet>")
-    with pytest.raises(bf.ParameterError, match=r"has merged cells \(B2:B3\)"):
+    with pytest.raises(bf.errors.ParameterError, match=r"has merged cells \(B2:B3\)"):
         read(tmp_path, sheet=merged)
 
 
@@ -96,11 +96,11 @@ def test_a_cell_far_away_from_the_headings_changes_nothing(tmp_path):
 def test_a_value_far_down_is_refused_with_its_row_and_the_limit_can_be_raised(tmp_path):
     far = inside('<row r="1048570"><c r="A1048570"><v>1</v></c></row>')
     with pytest.raises(
-        bf.ParameterError, match=r"more than 3,000,000 cells\. It has a value in row 1,048,570\. .*--max-cells"
+        bf.errors.ParameterError, match=r"more than 3,000,000 cells\. It has a value in row 1,048,570\. .*--max-cells"
     ):
         read(tmp_path, sheet=far)
     near = inside('<row r="1000"><c r="A1000"><v>1</v></c></row>')
-    with pytest.raises(bf.ParameterError, match="a value in row 1,000"):
+    with pytest.raises(bf.errors.ParameterError, match="a value in row 1,000"):
         read(tmp_path, {"max_cells": 3000}, sheet=near)
     assert len(read(tmp_path, {"max_cells": 4000}, sheet=near)) == 999
 
@@ -114,14 +114,14 @@ def test_a_value_far_down_is_refused_with_its_row_and_the_limit_can_be_raised(tm
 )
 def test_a_workbook_beyond_a_limit_is_refused(tmp_path, limits, problem):
     assert len(read(tmp_path, {"max_cells": 12, "max_bytes": 10_000})) == 2
-    with pytest.raises(bf.ParameterError, match=problem):
+    with pytest.raises(bf.errors.ParameterError, match=problem):
         read(tmp_path, limits)
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
     book = "<x/>".join(PARTS["xl/workbook.xml"].rpartition("</workbook>")[::2])
     begun = time.process_time()
-    with pytest.raises(bf.ParameterError, match="more than 1,000,000 bytes when unpacked"):
+    with pytest.raises(bf.errors.ParameterError, match="more than 1,000,000 bytes when unpacked"):
         read(tmp_path, {"max_bytes": 10**6}, sheet=inside(" " * 30_000_000), workbook=book + "</workbook>")
     assert time.process_time() - begun < 2
 
@@ -145,7 +145,9 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
     ],
 )
 def test_what_is_no_workbook_is_one_error(tmp_path, part, text, problem):
-    with pytest.raises(bf.ParameterError, match=rf"edited\.xlsx can't be read as an Excel workbook: .*{problem}"):
+    with pytest.raises(
+        bf.errors.ParameterError, match=rf"edited\.xlsx can't be read as an Excel workbook: .*{problem}"
+    ):
         read(tmp_path, **{part: text})
 
 
@@ -158,7 +160,7 @@ def test_a_part_that_is_there_twice_is_refused(tmp_path):
             archive.writestr("xl/sheet.xml", SHEET)
     path = tmp_path / "twice.xlsx"
     path.write_bytes(content.getvalue())
-    with pytest.raises(bf.ParameterError, match="two parts have one name"):
+    with pytest.raises(bf.errors.ParameterError, match="two parts have one name"):
         read_workbook(path)
 
 

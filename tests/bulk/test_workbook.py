@@ -109,7 +109,7 @@ def test_a_text_that_an_excel_cell_cuts_is_no_edit_and_is_never_sent_cut(firm, t
         firm.client.time_entries.update(id_, description=text)
     frame = firm.client.time_entries("2026-09", billed=False)
     frame = frame[frame["time_entry_id"].isin(ids)]
-    with pytest.warns(bf.BillframesWarning, match=r"holds no more: description \(2\)\. CSV and Parquet"):
+    with pytest.warns(bf.errors.BillframesWarning, match=r"holds no more: description \(2\)\. CSV and Parquet"):
         content = to_excel(frame, sheet="time_entries")
     _, edited = read_workbook(saved(content, tmp_path))
     assert edited["description"].str.endswith("(cut: an Excel cell holds no more)").all()
@@ -158,7 +158,7 @@ def two_sheets() -> openpyxl.Workbook:
     ],
 )
 def test_a_broken_workbook_is_refused_in_one_sentence(tmp_path, book, message):
-    with pytest.raises(bf.ParameterError, match=re.escape(message)):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(message)):
         read_workbook(saved(book, tmp_path))
 
 
@@ -170,7 +170,7 @@ def test_a_workbook_with_a_broken_sheet_is_refused(exported, tmp_path):
         for name in source.namelist():
             content = source.read(name)
             target.writestr(name, content[: len(content) // 2] if "worksheets/" in name else content)
-    with pytest.raises(bf.ParameterError, match="can't be read as an Excel workbook"):
+    with pytest.raises(bf.errors.ParameterError, match="can't be read as an Excel workbook"):
         read_workbook(path)
 
 

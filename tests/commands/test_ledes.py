@@ -22,7 +22,7 @@ def configured(sandbox, monkeypatch, tmp_path):
 def test_a_file_is_written_and_passes_its_own_check(tmp_path, capsys):
     assert main(["ledes", "11819", "--ledes-profile", "firm.toml", "-o", "11819.txt"]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "11819.txt")
-    assert bf.ledes_check(tmp_path / "11819.txt").empty
+    assert bf.ebilling.ledes_check(tmp_path / "11819.txt").empty
 
 
 @pytest.mark.parametrize("given", [["--profile", "firm.toml"], ["--profile=firm.toml"]])
@@ -78,7 +78,7 @@ def test_invalid_arguments_are_refused_with_one_sentence_and_leave_no_file(tmp_p
 
 def test_hidden_rates_are_an_error_of_one_sentence(sandbox, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["norates"])
-    with pytest.warns(bf.RatesHiddenWarning):
+    with pytest.warns(bf.errors.RatesHiddenWarning):
         assert main(["ledes", "11819", "--profile", "firm.toml", "-o", "x.txt"]) == 1
     assert "rates are hidden" in capsys.readouterr().err
     assert not (tmp_path / "x.txt").exists()

@@ -70,7 +70,7 @@ def test_a_mirror_can_be_the_default_source(refreshed_mirror, default, monkeypat
     assert bf.time_entries("2026-10").attrs["load"]["proof"] == "mirror"
     assert "matter_type" in bf.enrich(bf.time_entries("2026-10", limit=5), by="matter").columns
     assert bf.book("2026-09").utilization()["total_hours"].sum() > 0
-    with pytest.raises(bf.MirrorError, match="default client is itself a mirror"):
+    with pytest.raises(bf.errors.MirrorError, match="default client is itself a mirror"):
         bf.mirror(refreshed_mirror.path).refresh()
     monkeypatch.setattr(_session, "_default", [])
     monkeypatch.setenv("BILLFRAMES_MIRROR", refreshed_mirror.path)

@@ -33,7 +33,7 @@ def profile():
 
 
 def test_without_configuration_the_error_explains_how_to_connect():
-    with pytest.raises(bf.ConfigError) as raised:
+    with pytest.raises(bf.errors.ConfigError) as raised:
         find_api()
     assert "billframes.connect(" in str(raised.value)
     assert "BILLFRAMES_BASE_URL" in str(raised.value)
@@ -68,7 +68,7 @@ def test_books_use_the_firm_settings_of_the_profile(profile):
         other = bf.FirmSettings(hours_per_day=6)
         assert bf.book("2026-10", client=client, settings=other).settings is other
     (config_file().parent / "firm.toml").unlink()
-    with bf.Client(profile="firm") as client, pytest.raises(bf.ConfigError, match="firm.toml can't be read"):
+    with bf.Client(profile="firm") as client, pytest.raises(bf.errors.ConfigError, match="firm.toml can't be read"):
         bf.book("2026-10", client=client)
 
 
@@ -79,7 +79,7 @@ def test_the_default_profiles_token_is_sent_to_its_own_address_only(monkeypatch,
     monkeypatch.setenv("BILLFRAMES_BASE_URL", "https://elsewhere.example.com")
     assert find_api().token is None
     with pytest.raises(
-        bf.ConfigError, match=r"profile 'firm' belongs to .* not sent to the address from BILLFRAMES_BASE_URL"
+        bf.errors.ConfigError, match=r"profile 'firm' belongs to .* not sent to the address from BILLFRAMES_BASE_URL"
     ):
         find_api(profile="firm")
 
@@ -92,7 +92,7 @@ def test_the_environments_token_is_not_sent_to_an_address_given_in_code(monkeypa
     said = r"BILLFRAMES_TOKEN belongs to BILLFRAMES_BASE_URL.*given in code\. Give token= with the address, or set"
     for address in ("", URL):
         monkeypatch.setenv("BILLFRAMES_BASE_URL", address)
-        with pytest.raises(bf.ConfigError, match=said) as raised:
+        with pytest.raises(bf.errors.ConfigError, match=said) as raised:
             bf.Client(ELSEWHERE)
         assert "of-env" not in str(raised.value)
     assert find_api(ELSEWHERE, "of-argument").token.reveal() == "of-argument"
@@ -103,7 +103,7 @@ def test_the_environments_token_is_not_sent_to_an_address_given_in_code(monkeypa
 
 
 def test_a_token_and_an_auth_object_together_are_refused():
-    with pytest.raises(bf.ParameterError, match="token= and auth= both authenticate requests") as raised:
+    with pytest.raises(bf.errors.ParameterError, match="token= and auth= both authenticate requests") as raised:
         bf.Client(URL, "of-argument", auth=httpx.BasicAuth("ann", "x"))
     assert "of-argument" not in str(raised.value)
 
@@ -126,14 +126,16 @@ def test_the_environments_token_is_sent_to_its_own_address_in_every_spelling(mon
 def test_another_path_port_or_host_is_another_address(monkeypatch, other):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
-    with pytest.raises(bf.ConfigError, match="belongs to BILLFRAMES_BASE_URL"):
+    with pytest.raises(bf.errors.ConfigError, match="belongs to BILLFRAMES_BASE_URL"):
         find_api(other)
 
 
 @pytest.mark.parametrize("held", ['token = "of-profile"', 'headers = {x-api-key = "abcd"}'])
 def test_a_profiles_credentials_are_not_sent_to_another_address(profile, ring, held):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\n{held}')
-    with pytest.raises(bf.ConfigError, match=r"profile 'firm' belongs to the base_url of that profile.*given in code"):
+    with pytest.raises(
+        bf.errors.ConfigError, match=r"profile 'firm' belongs to the base_url of that profile.*given in code"
+    ):
         bf.Client(ELSEWHERE, profile="firm")
     with bf.Client(f"{URL}/", profile="firm") as client:
         assert client.sources["base_url"] == "argument"
@@ -162,15 +164,15 @@ def test_the_environments_token_is_sent_to_a_profiles_address_also_by_a_pickled_
 
 def test_an_unknown_profile_or_setting_is_named(profile):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\npagesize = 100')
-    with pytest.raises(bf.ConfigError, match="'frm'.*Did you mean 'firm'"):
+    with pytest.raises(bf.errors.ConfigError, match="'frm'.*Did you mean 'firm'"):
         find_api(profile="frm")
-    with pytest.raises(bf.ConfigError, match="pagesize.*Did you mean 'page_size'"):
+    with pytest.raises(bf.errors.ConfigError, match="pagesize.*Did you mean 'page_size'"):
         bf.Client(profile="firm")
 
 
 def test_a_file_that_is_not_toml_is_named(profile):
     profile("token: abc")
-    with pytest.raises(bf.ConfigError, match="config.toml can't be read"):
+    with pytest.raises(bf.errors.ConfigError, match="config.toml can't be read"):
         find_api()
 
 
@@ -204,7 +206,7 @@ def test_a_file_that_is_not_toml_is_named(profile):
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_without_showing_a_secret(url, said):
-    with pytest.raises(bf.ConfigError, match=said) as raised:
+    with pytest.raises(bf.errors.ConfigError, match=said) as raised:
         find_api(url, "t0ken")
     assert "pass" not in str(raised.value).replace("password", "")
     assert "abc" not in str(raised.value)
@@ -217,7 +219,7 @@ def test_plain_http_is_for_this_machine_only(url):
 
 @pytest.mark.parametrize("token", ["two words", "zwölf", "a\nb"])
 def test_a_token_with_impossible_characters_is_refused_unseen(token):
-    with pytest.raises(bf.ConfigError, match="token") as raised:
+    with pytest.raises(bf.errors.ConfigError, match="token") as raised:
         find_api(URL, token)
     assert token not in str(raised.value)
 
@@ -226,7 +228,7 @@ def test_a_token_with_impossible_characters_is_refused_unseen(token):
     "headers", [{"x-api-key": "a\nb-zwölf"}, {"x-api-key": 77077}, {"x api key": "zwölf"}, {7: "zwölf"}, "zwölf"]
 )
 def test_a_header_that_cannot_be_sent_is_refused_unseen(headers):
-    with pytest.raises(bf.ConfigError, match="headers") as raised:
+    with pytest.raises(bf.errors.ConfigError, match="headers") as raised:
         bf.Client(URL, "t0ken", headers=headers)
     assert "zwölf" not in str(raised.value)
     assert "77077" not in str(raised.value)
@@ -234,10 +236,10 @@ def test_a_header_that_cannot_be_sent_is_refused_unseen(headers):
 
 def test_a_profile_must_be_a_table_and_its_token_a_text(profile):
     profile("[profiles]\nfirm = 3")
-    with pytest.raises(bf.ConfigError, match="a profile is a table"):
+    with pytest.raises(bf.errors.ConfigError, match="a profile is a table"):
         find_api()
     profile(f'[profiles.firm]\nbase_url = "{URL}"\ntoken = 77077')
-    with pytest.raises(bf.ConfigError, match="token") as raised:
+    with pytest.raises(bf.errors.ConfigError, match="token") as raised:
         find_api(profile="firm")
     assert "77077" not in str(raised.value)
 
@@ -248,7 +250,7 @@ def test_a_file_with_a_credential_that_others_can_read_is_warned_of(profile, hel
     profile(f'[profiles.firm]\nbase_url = "{URL}"\n{held}')
     find_api(profile="firm", known_options=frozenset({"headers"}))
     config_file().chmod(0o640)
-    with pytest.warns(bf.BillframesWarning, match="chmod 600"):
+    with pytest.warns(bf.errors.BillframesWarning, match="chmod 600"):
         find_api(profile="firm", known_options=frozenset({"headers"}))
     profile(f'[profiles.firm]\nbase_url = "{URL}"')
     find_api(profile="firm")
@@ -273,13 +275,15 @@ def test_a_keyring_that_cannot_be_read_is_named_and_not_quoted(ring, monkeypatch
         raise error
 
     monkeypatch.setattr(ring, "get_password", fail)
-    with pytest.warns(bf.BillframesWarning, match=rf"keyring could not be read \({type(error).__name__}\)") as given:
+    with pytest.warns(
+        bf.errors.BillframesWarning, match=rf"keyring could not be read \({type(error).__name__}\)"
+    ) as given:
         assert find_api(URL).token is None
     assert "t0ken" not in str(given[0].message)
 
 
 def test_unverified_certificates_are_warned_of_beyond_this_machine():
-    with pytest.warns(bf.BillframesWarning, match="verify=False"):
+    with pytest.warns(bf.errors.BillframesWarning, match="verify=False"):
         bf.Client(URL, "t0ken", verify=False).close()
     bf.Client("https://localhost", "t0ken", verify=False).close()
 
@@ -297,12 +301,12 @@ def test_a_profile_can_set_the_bounds_of_answers_requests_and_loads(profile):
         assert (client.limits.largest_answer, client.limits.longest_request) == (1000, 2.5)
         assert client.limits.longest_load == 3600
     profile(f'[profiles.firm]\nbase_url = "{URL}"\nlongest_load = 0')
-    with pytest.raises(bf.ConfigError, match="longest_load=0"):
+    with pytest.raises(bf.errors.ConfigError, match="longest_load=0"):
         bf.Client(profile="firm", token="t0ken")
 
 
 def test_a_closed_client_raises_an_error():
     client = bf.Client(URL, token="t0ken")
     client.close()
-    with pytest.raises(bf.ConfigError, match="closed"):
+    with pytest.raises(bf.errors.ConfigError, match="closed"):
         client.practice_areas()

@@ -224,9 +224,9 @@ def test_a_command_without_figures_counts_periods_in_the_fiscal_year_of_the_sett
 def test_frames_without_a_book_have_the_settings_of_the_client_that_is_passed(place):
     with bf.Client(place.url, place.token) as client:
         frames = {name: getattr(client, name)() for name in FRAMES}
-        assert len(bf.guideline_check(frames, client=client)) > 0
-    with pytest.raises(bf.ParameterError, match="Pass guidelines="):
-        bf.guideline_check(frames)
+        assert len(bf.guidelines.guideline_check(frames, client=client)) > 0
+    with pytest.raises(bf.errors.ParameterError, match="Pass guidelines="):
+        bf.guidelines.guideline_check(frames)
 
 
 def refreshed(folder, client):
@@ -247,7 +247,7 @@ def test_a_mirror_remembers_the_file_that_it_was_refreshed_with(place, profiles,
     file = config_file().with_name("harrow.toml")
     moved = file.rename(file.with_name("moved.toml"))
     try:
-        with pytest.raises(bf.ConfigError, match="harrow.toml, which this machine does not have. Pass"):
+        with pytest.raises(bf.errors.ConfigError, match="harrow.toml, which this machine does not have. Pass"):
             bf.mirror(tmp_path / "m").book("2026-10")
         assert len(bf.mirror(tmp_path / "m").users()) > 0
     finally:
@@ -280,7 +280,8 @@ def test_profiles_that_name_different_settings_are_a_question_for_the_user(place
     profiles(default="", firm=one, other=other)
     for opened in (bf.Client(place.url, place.token), bf.mirror(place.mirror)):
         with pytest.raises(
-            bf.ConfigError, match=r"name different settings of the firm: 'firm' \(harrow.toml\) and 'other' \(b.toml\)"
+            bf.errors.ConfigError,
+            match=r"name different settings of the firm: 'firm' \(harrow.toml\) and 'other' \(b.toml\)",
         ):
             bf.book("2026-10", client=opened)
         assert len(opened.users()) > 0

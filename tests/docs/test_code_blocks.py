@@ -25,7 +25,7 @@ BLOCKS = [
     if ">>>" not in block
 ]
 # Blocks that need a cluster or a killed process are run by other tests.
-ELSEWHERE = {"local-cluster": "tests/analysis/test_spark.py", 'bf.resume("': "tests/bulk/test_apply.py"}
+ELSEWHERE = {"local-cluster": "tests/analysis/test_spark.py", 'bf.bulk.resume("': "tests/bulk/test_apply.py"}
 pytestmark = pytest.mark.slow
 
 

@@ -52,7 +52,7 @@ sent = []
 server = httpx.MockTransport(lambda request: sent.append(request.headers["user-agent"]) or httpx.Response(404))
 try:
     bf.Client(sys.argv[1], "t", user_agent="month-end", transport=server, retries=0).practice_areas()
-except bf.BillframesError:
+except bf.errors.BillframesError:
     pass
 assert set(sent) == {"month-end"}
 """

@@ -405,5 +405,14 @@ def test_no_findings_have_all_columns_and_types():
 
 
 def test_the_public_names_are_there():
-    found = [inspect.unwrap(each) for each in (bf.ledes, bf.ledes_check, bf.read_ledes, LedesFile, bf.LedesProfile)]
+    found = [
+        inspect.unwrap(each)
+        for each in (
+            bf.ebilling.ledes,
+            bf.ebilling.ledes_check,
+            bf.ebilling.read_ledes,
+            LedesFile,
+            bf.ebilling.LedesProfile,
+        )
+    ]
     assert found == [ledes, ledes_check, read_ledes, LedesFile, LedesProfile]

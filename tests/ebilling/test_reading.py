@@ -210,7 +210,7 @@ files = st.binary(max_size=300) | st.lists(pieces | st.text(max_size=20), max_si
 
 
 @settings(max_examples=60, deadline=None)
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @given(files)
 def test_no_file_raises_another_error(content):
     from billframes.ebilling.reading import check_file

@@ -140,7 +140,7 @@ def test_a_deleted_record_ends_the_check_with_its_own_error(book, client):
 
 
 def test_hidden_rates_are_reported_for_an_invoice(sandbox):
-    with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client, pytest.warns(bf.RatesHiddenWarning):
+    with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client, pytest.warns(bf.errors.RatesHiddenWarning):
         found = ledes_check(bf.book("2026-10", client=client), "11819", profile=profile("granite"))
     assert "rates are hidden" in set(found["problem"])
 
@@ -266,7 +266,9 @@ def test_invoices_of_many_clients_are_checked_with_all_items(book, client, loads
     assert loads == of_clients(None)
 
 
-@pytest.mark.parametrize("error", [bf.ParameterError("client_id='1092' is not an id"), bf.DecodeError("ignored")])
+@pytest.mark.parametrize(
+    "error", [bf.errors.ParameterError("client_id='1092' is not an id"), bf.errors.DecodeError("ignored")]
+)
 def test_items_that_a_server_can_not_filter_by_client_are_all_loaded(book, client, monkeypatch, error):
     few = bf.book("2026-10", client=client)
     load = client.time_entries
@@ -297,8 +299,8 @@ def test_with_hidden_rates_all_other_findings_stay_and_no_other_comes(sandbox, c
     numbers = invoices.loc[invoices["matter_id"].isin(enabled), "invoice_number"].tail(6).tolist()
     with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as other:
         for given in ({}, *({"invoice": number} for number in numbers)):
-            full = bf.ledes_check(bf.book("2026-10", client=client), **given)[fields]
-            hidden = bf.ledes_check(bf.book("2026-10", client=other), **given)[fields]
+            full = bf.ebilling.ledes_check(bf.book("2026-10", client=client), **given)[fields]
+            hidden = bf.ebilling.ledes_check(bf.book("2026-10", client=other), **given)[fields]
             extra = hidden["problem"] == "rates are hidden"
             assert extra.sum() >= 1
             assert sorted(map(tuple, hidden[~extra].to_numpy())) == sorted(map(tuple, full.to_numpy()))

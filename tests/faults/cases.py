@@ -117,12 +117,12 @@ def try_fault(kind: Kind, endpoint: Endpoint, *, stays: bool) -> Outcome:
 def check_call(server: Server, endpoint: Endpoint, *, slow: bool = False, **options: Any) -> Outcome:
     """Call an endpoint, and compare the outcome with the state of the server."""
     begun = time.monotonic()
-    error: bf.BillframesError | None = None
+    error: bf.errors.BillframesError | None = None
     result: Any = None
     with connect(server, slow=slow, **options) as client:
         try:
             result = endpoint.call(client)
-        except bf.BillframesError as raised:
+        except bf.errors.BillframesError as raised:
             error = raised
     seconds = time.monotonic() - begun
     name = "correct" if error is None else type(error).__mro__[_public(error)].__name__
@@ -130,12 +130,12 @@ def check_call(server: Server, endpoint: Endpoint, *, slow: bool = False, **opti
     return Outcome(name, len(server.arrivals), seconds, problem)
 
 
-def _public(error: bf.BillframesError) -> int:
+def _public(error: bf.errors.BillframesError) -> int:
     """Return the position of the first public class among an error's base classes."""
     return next(place for place, kind in enumerate(type(error).__mro__) if hasattr(bf, kind.__name__))
 
 
-def _problem(server: Server, endpoint: Endpoint, result: Any, error: bf.BillframesError | None) -> str:
+def _problem(server: Server, endpoint: Endpoint, result: Any, error: bf.errors.BillframesError | None) -> str:
     expenses = server.firm.expenses
     if any(path == "/followed" for _, _, path in server.arrivals):
         return "a redirect was followed"
@@ -151,5 +151,5 @@ def _problem(server: Server, endpoint: Endpoint, result: Any, error: bf.Billfram
     if error is None and not done[endpoint.write]:
         return "it was not done"
     # If the response to a change breaks the API's description, `DecodeError` is raised after the change was made.
-    sure = error is not None and not isinstance(error, bf.UncertainWriteError | bf.DecodeError)
+    sure = error is not None and not isinstance(error, bf.errors.UncertainWriteError | bf.errors.DecodeError)
     return "it was done, and the error does not say it may be" if sure and done[endpoint.write] else ""

@@ -333,8 +333,8 @@ def mutate_xml(base: Path, out: Path, chance: random.Random) -> str:
 
 
 def read_mutated_ledes(path: Path) -> None:
-    bf.ledes_check(path)
-    bf.read_ledes(path)
+    bf.ebilling.ledes_check(path)
+    bf.ebilling.read_ledes(path)
 
 
 def mutate_journal(base: Path, out: Path, chance: random.Random) -> str:
@@ -689,7 +689,7 @@ def in_child(kind: str, folder: Path, seed: int, pipe: io.RawIOBase) -> None:
         signal.alarm(SECONDS * 12)
         try:
             read(path)
-        except bf.BillframesError as error:
+        except bf.errors.BillframesError as error:
             outcome = type(error).__name__
         except BaseException:  # noqa: BLE001 - this is what is looked for
             outcome, problem = "bare", traceback.format_exc(limit=-3)

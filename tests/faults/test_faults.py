@@ -96,7 +96,7 @@ def test_tls_failures_are_named_and_not_tried_again(authority, problem):
     with server, client:
         for endpoint in ENDPOINTS:
             before = server.connections
-            with pytest.raises(bf.TransportError, match=r"certificate is not trusted") as raised:
+            with pytest.raises(bf.errors.TransportError, match=r"certificate is not trusted") as raised:
                 endpoint.call(client)
             assert endpoint.resource in str(raised.value)
             assert server.connections - before <= (2 if "pages" in endpoint.name else 1)
@@ -105,17 +105,17 @@ def test_tls_failures_are_named_and_not_tried_again(authority, problem):
 
 def test_a_server_that_does_not_speak_tls():
     with Server() as server, bf.Client(f"https://localhost:{server.port}", timeout=30, **OPTIONS) as client:
-        with pytest.raises(bf.TransportError, match="practice_areas"):
+        with pytest.raises(bf.errors.TransportError, match="practice_areas"):
             client.practice_areas()
         assert server.connections == 1
 
 
 def test_a_gzip_bomb_is_not_decompressed_beyond_the_limit():
     with Server(gzip_bomb) as server, connect(server) as client:
-        with pytest.raises(bf.TransportError, match=r"larger than 1,048,576 bytes.*largest_answer"):
+        with pytest.raises(bf.errors.TransportError, match=r"larger than 1,048,576 bytes.*largest_answer"):
             client.practice_areas()
         tracemalloc.start()
-        with pytest.raises(bf.TransportError, match="larger than"):
+        with pytest.raises(bf.errors.TransportError, match="larger than"):
             client.practice_areas()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
@@ -137,7 +137,7 @@ def test_the_credential_is_not_sent_to_another_server():
         def away(exchange):
             exchange.send(308, b"", f"Location: http://localhost:{other.port}/v2/practice-areas")
 
-        refused = pytest.raises(bf.TransportError, match="Redirects are not followed")
+        refused = pytest.raises(bf.errors.TransportError, match="Redirects are not followed")
         with Server(away) as server, connect(server, headers={"x-key": "k3y"}) as client, refused:
             client.practice_areas()
         assert other.connections == 0

@@ -94,7 +94,7 @@ def test_all_connections_wait_if_the_server_asks_one_to(paced, status):
 
 def test_a_wait_that_is_too_long_is_reported_at_once():
     with Server(lambda exchange: exchange.send(429, b"", "Retry-After: 86400")) as server, connect(server) as client:
-        with pytest.raises(bf.RateLimitedError, match=r"asks to wait 86,400 seconds"):
+        with pytest.raises(bf.errors.RateLimitedError, match=r"asks to wait 86,400 seconds"):
             client.practice_areas()
         assert len(server.arrivals) == 1
 
@@ -123,7 +123,7 @@ def test_a_retry_budget_ends_a_storm_of_retries(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
     with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=50) as client:
         for _ in range(5):
-            with pytest.raises(bf.ServerError):
+            with pytest.raises(bf.errors.ServerError):
                 client.practice_areas()
         assert len(server.arrivals) == 5 + RetryBudget.FULL // RetryBudget.RETRY
         server.fault = respond_correctly
@@ -139,7 +139,7 @@ def test_a_load_past_its_deadline_retries_no_request(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.05)
     with Server(lambda exchange: exchange.send(503, b"")) as server, connect(server, retries=100) as client:
         client.limits.longest_load = 1.0
-        with pytest.raises(bf.ServerError, match="time_entries"):
+        with pytest.raises(bf.errors.ServerError, match="time_entries"):
             client.time_entries(select="")
         # At most one request in each pause; without a deadline there would be a hundred.
         assert 2 <= len(server.arrivals) < 60
@@ -194,7 +194,7 @@ def test_a_request_that_is_always_refused_raises_its_error_though_others_are_gra
         refused = pool.submit(client.practice_areas)
         while not refused.done():
             client.expenses.get("e1")
-        with pytest.raises(bf.RateLimitedError, match="also after retries"):
+        with pytest.raises(bf.errors.RateLimitedError, match="also after retries"):
             refused.result()
         assert sum(path == "/v2/practice-areas" for _, _, path in server.arrivals) <= 11
 
@@ -203,7 +203,7 @@ def test_after_giving_up_the_next_call_is_sent_at_once(monkeypatch):
     monkeypatch.setattr(pacing, "pause_after", lambda refusals: 0.01 if refusals < 3 else 60.0)
     with Server(lambda exchange: exchange.send(429, b"")) as server, connect(server, retries=2) as client:
         for _ in range(2):
-            with pytest.raises(bf.RateLimitedError):
+            with pytest.raises(bf.errors.RateLimitedError):
                 client.practice_areas()
         server.fault = respond_correctly
         assert len(client.practice_areas()) == 3

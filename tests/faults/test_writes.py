@@ -40,7 +40,7 @@ def methods(server):
 
 def test_a_create_without_a_response_is_uncertain_and_sent_once():
     with Server(first_write(reset_before_the_answer)) as server, connect(server, retries=5) as client:
-        with pytest.raises(bf.UncertainWriteError, match=r"not known whether.*created.*Load expenses") as raised:
+        with pytest.raises(bf.errors.UncertainWriteError, match=r"not known whether.*created.*Load expenses") as raised:
             client.expenses.create(matter_id="m1", date="2026-10-02", description="Ada Lovelace's will", amount=7)
         assert methods(server) == ["POST"]
         assert len(server.firm.expenses) == 2
@@ -72,7 +72,7 @@ def test_a_lost_change_does_not_overwrite_a_colleagues_change():
         exchange.reset()
 
     with Server(first_write(fault)) as server, connect(server) as client:
-        with pytest.raises(bf.UncertainWriteError, match="changed"):
+        with pytest.raises(bf.errors.UncertainWriteError, match="changed"):
             client.expenses.update("e1", amount=9)
         assert methods(server).count("PUT") == 1
         assert server.firm.expenses["e1"]["amount"] == 50
@@ -89,7 +89,7 @@ def test_a_record_that_changed_within_a_second_of_the_write_is_not_taken_as_unch
     if untouched:
         assert check_outcome(7.0) is None
     else:
-        with pytest.raises(bf.DecodeError, match="changed meanwhile"):
+        with pytest.raises(bf.errors.DecodeError, match="changed meanwhile"):
             check_outcome(7.0)
 
 
@@ -111,13 +111,13 @@ def test_a_late_deletion_is_done_if_its_repetition_finds_no_record():
 
 def test_a_lost_change_of_a_user_can_not_be_checked():
     with Server(lambda exchange: exchange.reset()) as server, connect(server) as client:
-        with pytest.raises(bf.UncertainWriteError, match="users"):
+        with pytest.raises(bf.errors.UncertainWriteError, match="users"):
             client.users.update("u1", custom_fields=None)
         assert methods(server) == ["PUT"]
 
 
 def test_a_create_with_a_response_that_is_not_json_is_uncertain():
     with Server(first_write(lambda exchange: (exchange.perform(), exchange.send(200, b"<html>")))) as server:
-        with connect(server) as client, pytest.raises(bf.UncertainWriteError, match="web page"):
+        with connect(server) as client, pytest.raises(bf.errors.UncertainWriteError, match="web page"):
             client.expenses.create(matter_id="m1", date="2026-10-02", description="Will", amount=7)
         assert methods(server) == ["POST"]

@@ -15,7 +15,7 @@ CASH = {each.column: each.measure.name for each in figure_names().values() if ea
 
 @pytest.fixture(scope="module")
 def demo(client, tmp_path_factory):
-    files = bf.sandbox_reports(tmp_path_factory.mktemp("reports"))
+    files = bf.ledger.sandbox_reports(tmp_path_factory.mktemp("reports"))
     book = bf.book("2026-Q3", client=client)
     return book, book.payments(read_ledger(files["payments"]))
 

@@ -297,7 +297,7 @@ def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
 
 @pytest.fixture(scope="module")
 def demo(client, tmp_path_factory):
-    files = bf.sandbox_reports(tmp_path_factory.mktemp("reports"))
+    files = bf.ledger.sandbox_reports(tmp_path_factory.mktemp("reports"))
     book = bf.book("2026-10", client=client)
     return book, book.payments(read_ledger(files["payments"]))
 

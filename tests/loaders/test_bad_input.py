@@ -52,7 +52,7 @@ def refusals(call, wrong):
         named = ", ".join(f"{name}={value!r:.30}" for name, value in arguments.items())
         try:
             call(**arguments)
-        except bf.ParameterError as error:
+        except bf.errors.ParameterError as error:
             message[named] = str(error)
         except Exception as error:  # noqa: BLE001 - each that is not refused is named
             message[named] = type(error).__name__
@@ -94,7 +94,7 @@ def test_a_name_like_a_known_one_is_sent_with_a_warning(fake, connect, name, arg
     """Such a name may be misspelt or not in the API's description, so it is sent."""
     fake.answers[RESOURCES[name].path] = {"data": []}
     other = known[:-1] + "zz" if len(known) > 4 else known + "z"
-    with pytest.warns(bf.BillframesWarning, match=f"Did you mean {known!r}") as given:
+    with pytest.warns(bf.errors.BillframesWarning, match=f"Did you mean {known!r}") as given:
         getattr(connect(), name)(**{argument: other})
     assert f"{argument}={other!r}" in str(given[0].message)
     assert fake.query()[argument] == other
@@ -112,7 +112,7 @@ def test_a_name_like_a_known_one_is_sent_with_a_warning(fake, connect, name, arg
 )
 def test_the_error_for_a_misspelt_name_suggests_the_closest(fake, connect, name, argument, known):
     misspelt = known[:-1] + "zz" if len(known) > 4 else known + "z"
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         getattr(connect(), name)(**{argument: misspelt})
     message = str(raised.value)
     assert f"{argument}={misspelt!r}" in message
@@ -195,7 +195,7 @@ def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb):
 
 @pytest.mark.parametrize("acting", [7, ["a"], " "])
 def test_a_wrong_acting_user_is_named_before_any_request(fake, connect, acting):
-    with pytest.raises(bf.ParameterError, match="acting_user="):
+    with pytest.raises(bf.errors.ParameterError, match="acting_user="):
         connect().time_entries.create(matter_id="m1", date="2026-10-30", description="x", hours=1, acting_user=acting)
     assert fake.requests == []
 
@@ -207,22 +207,22 @@ LEAVING = [".", "..", "...", "a/b", "../clients", "a\\b", "%2e%2e", "a%2fb", "a\
 @pytest.mark.parametrize("verb", ["get", "delete", "update"])
 def test_an_id_that_would_leave_the_path_is_refused_before_any_request(fake, connect, verb, id_):
     changes = {"notes": "x"} if verb == "update" else {}
-    with pytest.raises(bf.ParameterError, match=r"^id=.*an id looks like '[0-9a-f]{8}-"):
+    with pytest.raises(bf.errors.ParameterError, match=r"^id=.*an id looks like '[0-9a-f]{8}-"):
         getattr(connect().matters, verb)(id_, **changes)
-    with pytest.raises(bf.ParameterError, match=r"^client_ids=.*an id looks like"):
+    with pytest.raises(bf.errors.ParameterError, match=r"^client_ids=.*an id looks like"):
         connect().client_balances(["c1", id_])
     assert fake.requests == []
 
 
 def test_a_very_long_id_is_shortened_in_the_message(fake, connect):
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         connect().matters.get("/" * 2**20)
     assert len(str(raised.value)) < 300
 
 
 def test_an_odd_id_is_one_segment_of_the_path_of_a_clients_balances(fake, connect):
     fake.answers["/v2/clients/a1?b/balances"] = httpx.Response(404)
-    with pytest.raises(bf.NotFoundError):
+    with pytest.raises(bf.errors.NotFoundError):
         connect().client_balances("a1?b")
     assert fake.requests[-1].url.raw_path == b"/v2/clients/a1%3Fb/balances"
 
@@ -322,7 +322,7 @@ def test_a_list_that_breaks_the_description_is_a_decode_error(server, resource):
         sent = json.dumps({"data": [rows[0], broken(rows[1], path, value)], **where})
         fake.answers = {"/v2/custom-fields": {"data": []}, resource.path: sent.encode()}
         arguments = {"entity": "client"} if resource.name == "custom_fields" else {}
-        with pytest.raises(bf.DecodeError) as raised:
+        with pytest.raises(bf.errors.DecodeError) as raised:
             getattr(client, resource.name)(**arguments)
         assert says(raised.value, resource.name, "number 1" if path == (resource.id,) else "r1", path)
 
@@ -342,7 +342,7 @@ def test_a_record_that_breaks_the_description_is_a_decode_error(server, resource
     def check(fault):
 
         fake.answers = {f"{resource.path}/r1": {"data": broken(row, *fault)}}
-        with pytest.raises(bf.DecodeError) as raised:
+        with pytest.raises(bf.errors.DecodeError) as raised:
             getattr(client, resource.name).get("r1")
         assert says(raised.value, resource.name, "r1", fault[0])
 
@@ -366,7 +366,7 @@ def test_any_other_response_that_breaks_the_description_is_a_decode_error(server
     @given(st.sampled_from(list(faults(record))))
     def check(fault):
         fake.answers = {path: {"data": broken(whole(record), *fault)}}
-        with pytest.raises(bf.DecodeError, match=f"^{name}: "):
+        with pytest.raises(bf.errors.DecodeError, match=f"^{name}: "):
             call(client)
 
     check()
@@ -380,7 +380,7 @@ WRAPPERS = [b"", b"null", b"7", b'"x"', b"{}", b"<html>", b'{"data": 7}', b'{"da
 def test_a_list_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, name, body):
     fake, client = server
     fake.answers = {"/v2/custom-fields": {"data": []}, getattr(client, name)._resource.path: body}
-    with pytest.raises(bf.DecodeError, match=f"^{name}: "):
+    with pytest.raises(bf.errors.DecodeError, match=f"^{name}: "):
         getattr(client, name)()
 
 
@@ -389,18 +389,18 @@ def test_a_list_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, name, b
 def test_a_record_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, resource, body):
     fake, client = server
     fake.answers = {f"{resource.path}/r1": body}
-    with pytest.raises(bf.DecodeError, match=f"^{resource.name}: "):
+    with pytest.raises(bf.errors.DecodeError, match=f"^{resource.name}: "):
         getattr(client, resource.name).get("r1")
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "a\ud800"])
 def test_a_text_that_can_not_be_sent_is_refused(fake, connect, text):
-    with pytest.raises(bf.ParameterError, match="clients: a text to filter by is too long, or has a character"):
+    with pytest.raises(bf.errors.ParameterError, match="clients: a text to filter by is too long, or has a character"):
         connect().clients(text, select="")
     assert fake.requests == []
 
 
 def test_half_of_a_character_in_a_write_is_refused(fake, connect):
-    with pytest.raises(bf.ParameterError, match=r"half of a character \('\\ud800'\)"):
+    with pytest.raises(bf.errors.ParameterError, match=r"half of a character \('\\ud800'\)"):
         connect().clients.update("c1", notes="a\ud800")
     assert fake.requests == []

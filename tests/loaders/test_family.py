@@ -121,17 +121,17 @@ def test_a_single_record_has_its_dates_and_custom_dates(client, written):
 
 def test_a_datetime_with_another_time_of_day_is_not_a_date(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(date="2026-10-01T09:30:00")])
-    with pytest.raises(bf.DecodeError, match=r"record t0001 breaks .* at \$\.data\[0\]\.date"):
+    with pytest.raises(bf.errors.DecodeError, match=r"record t0001 breaks .* at \$\.data\[0\]\.date"):
         connect().time_entries(select="")
     billed = entry(billed=True, invoiceId="i1", invoice={"invoiceDate": "2026-10-01T23:00:00Z"})
     fake.answers["/v2/time-entries"] = paged([billed])
-    with pytest.raises(bf.DecodeError, match=r"invoice\.invoiceDate"):
+    with pytest.raises(bf.errors.DecodeError, match=r"invoice\.invoiceDate"):
         connect().time_entries(select="")
     value = {"id": "7", "name": "Trial", "valueType": "date", "value": "2026-10-01T00:00:01Z"}
     fake.answers["/v2/custom-fields"] = {"data": [{**value, "entity": "user"}]}
     user = {"userId": "u1", "name": "A B", "firstName": "A", "lastName": "B", "role": "attorney", "email": "a@b.c"}
     fake.answers["/v2/users"] = {"data": [{**user, "customFields": [value]}]}
-    with pytest.raises(bf.DecodeError, match="not a date"):
+    with pytest.raises(bf.errors.DecodeError, match="not a date"):
         connect().users()
 
 
@@ -167,7 +167,7 @@ def test_a_lost_change_of_a_date_is_recognised_in_a_datetime(fake, connect):
 )
 def test_a_response_without_a_list_is_not_an_empty_list(fake, connect, body):
     fake.answers["/v2/practice-areas"] = body
-    with pytest.raises(bf.DecodeError, match="practice_areas"):
+    with pytest.raises(bf.errors.DecodeError, match="practice_areas"):
         connect().practice_areas()
 
 
@@ -205,5 +205,5 @@ def test_the_invoice_filter_is_sent_and_billed_rows_without_an_invoice_are_an_er
     assert fake.query()["invoiceId"] == "i1"
     row = {"expenseId": "e1", "matterId": "m", "clientId": "c", "date": "2026-10-01", "description": "x", "amount": 1}
     fake.answers["/v2/expenses"] = paged([{**row, "billed": True}])
-    with pytest.raises(bf.DecodeError, match="e1 is billed but has no invoiceId"):
+    with pytest.raises(bf.errors.DecodeError, match="e1 is billed but has no invoiceId"):
         connect().expenses(invoice_id="i1", select="")

@@ -77,12 +77,12 @@ def test_a_client_and_a_matter_are_created_read_changed_and_deleted(own, recordi
     assert own.matters.get(matter.matter_id).client.name == "Bolt & Co"
     assert own.matters.update(matter.matter_id, notes="Settled").notes == "Settled"
     assert own.clients.update(client.client_id, notes=None).notes is None
-    with pytest.raises(bf.RefusedError):
+    with pytest.raises(bf.errors.RefusedError):
         own.clients.delete(client.client_id)
     own.matters.delete(matter.matter_id)
     own.clients.delete(client.client_id)
     for loader, record in [(own.clients, client.client_id), (own.matters, matter.matter_id)]:
-        with pytest.raises(bf.NotFoundError):
+        with pytest.raises(bf.errors.NotFoundError):
             loader.get(record)
     sent = {f"{method} {path.rpartition('/')[0]}" for method, path in recording.sent if path.count("/") == 3}
     assert {f"{verb} /v2/{name}" for verb in ("GET", "PUT", "DELETE") for name in ("clients", "matters")} <= sent
@@ -97,9 +97,9 @@ def test_a_practice_area_is_created_changed_and_deleted(own, recording):
     assert areas[made.practice_area_id] == "Law of space"
     own.practice_areas.delete(made.practice_area_id)
     assert made.practice_area_id not in own.practice_areas()["practice_area_id"].tolist()
-    with pytest.raises(bf.NotFoundError):
+    with pytest.raises(bf.errors.NotFoundError):
         own.practice_areas.update(made.practice_area_id, default=True)
-    with pytest.raises(bf.RefusedError, match="has matters"):
+    with pytest.raises(bf.errors.RefusedError, match="has matters"):
         own.practice_areas.delete(own.matters()["practice_area_id"].dropna().iloc[0])
     sent = [(method, path.count("/")) for method, path in recording.sent if path.startswith("/v2/practice-areas")]
     assert {("POST", 2), ("PUT", 3), ("DELETE", 3)} <= set(sent)

@@ -49,7 +49,7 @@ BUCKETS = {
     "B": ("overdue30", "overdue60", "overdue90"),
 }
 EPOCH = dt.date(1970, 1, 1)
-pytestmark = pytest.mark.filterwarnings("ignore::billframes.BillframesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 
 
 class Expected:

@@ -57,7 +57,7 @@ def test_a_time_entry_is_created_read_changed_and_deleted(own, matter):
     read = own.time_entries.get(made.time_entry_id)
     assert (read.hours, read.activity_code, read.description) == (2.0, None, "Draft reply")
     assert own.time_entries.delete(made.time_entry_id) is None
-    with pytest.raises(bf.NotFoundError):
+    with pytest.raises(bf.errors.NotFoundError):
         own.time_entries.get(made.time_entry_id)
 
 
@@ -168,11 +168,11 @@ def test_users_custom_fields_can_be_set(own, user):
 
 def test_the_message_of_a_refusal_begins_with_the_servers_reason(own):
     billed = own.time_entries("2026-06", billed=True)["time_entry_id"].iloc[0]
-    with pytest.raises(bf.RefusedError) as raised:
+    with pytest.raises(bf.errors.RefusedError) as raised:
         own.time_entries.update(billed, hours=9)
     assert raised.value.status == 409
     assert str(raised.value).split()[0] not in {"time_entries:", "billframes:"}
-    with pytest.raises(bf.RefusedError):
+    with pytest.raises(bf.errors.RefusedError):
         own.clients.delete(own.matters()["client_id"].iloc[0])
 
 
@@ -193,25 +193,25 @@ def test_the_message_of_a_refusal_begins_with_the_servers_reason(own):
 )
 def test_a_wrong_value_is_named_before_any_request(fake, connect, values, message):
     right = {"matter_id": "m1", "date": "2026-10-30", "description": "Call", "hours": 1}
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         connect().time_entries.create(**{**right, **values})
     assert message in str(raised.value)
     assert fake.requests == []
 
 
 def test_an_update_without_changes_is_refused(fake, connect):
-    with pytest.raises(bf.ParameterError, match="at least one change"):
+    with pytest.raises(bf.errors.ParameterError, match="at least one change"):
         connect().matters.update("m1")
     assert fake.requests == []
 
 
 def test_unknown_custom_fields_options_and_contact_fields_are_named(own):
     client = own.clients(limit=1)["client_id"].iloc[0]
-    with pytest.raises(bf.ParameterError, match="is not a custom field"):
+    with pytest.raises(bf.errors.ParameterError, match="is not a custom field"):
         own.clients.update(client, custom_fields={"Nope": 1})
-    with pytest.raises(bf.ParameterError, match="Did you mean 'company_name'"):
+    with pytest.raises(bf.errors.ParameterError, match="Did you mean 'company_name'"):
         own.clients.update(client, contact={"companyname_": "x"})
-    with pytest.raises(bf.ParameterError, match="not a mapping"):
+    with pytest.raises(bf.errors.ParameterError, match="not a mapping"):
         own.clients.update(client, contact="x")
 
 
@@ -234,7 +234,7 @@ def test_a_write_without_a_response_is_uncertain_and_not_repeated(fake, connect,
         "update": lambda: loader.update("e1", amount=2),
         "delete": lambda: loader.delete("e1"),
     }[verb]
-    with pytest.raises(bf.UncertainWriteError, match="not known whether") as raised:
+    with pytest.raises(bf.errors.UncertainWriteError, match="not known whether") as raised:
         call()
     writes = [request for request in fake.requests if request.method != "GET"]
     assert len(writes) == 1
@@ -300,7 +300,7 @@ def test_shown_records_escape_html(fake, connect):
 
 def test_an_id_is_one_segment_of_the_path(fake, connect):
     fake.answers["/v2/clients/a1?b"] = httpx.Response(404)
-    with pytest.raises(bf.NotFoundError):
+    with pytest.raises(bf.errors.NotFoundError):
         connect().clients.get("a1?b")
     assert fake.requests[-1].url.raw_path == b"/v2/clients/a1%3Fb"
 
@@ -324,9 +324,9 @@ def test_a_write_with_a_2xx_status_and_no_body_is_done(fake, connect, status):
 
 def test_another_record_than_the_requested_one_is_an_error(fake, connect):
     fake.answers["/v2/time-entries/t2"] = {"data": entry(timeEntryId="t3", user={}, matter={}, client={})}
-    with pytest.raises(bf.DecodeError, match=r"time_entries: record t2 was requested, the server sent t3"):
+    with pytest.raises(bf.errors.DecodeError, match=r"time_entries: record t2 was requested, the server sent t3"):
         connect().time_entries.get("t2")
-    with pytest.raises(bf.UncertainWriteError, match="record t2 was requested") as raised:
+    with pytest.raises(bf.errors.UncertainWriteError, match="record t2 was requested") as raised:
         connect().time_entries.update("t2", hours=2)
     assert (raised.value.sent, raised.value.received) == ({"hours": 2.0}, {"timeEntryId": "t3"})
 
@@ -353,7 +353,7 @@ def test_the_case_of_a_records_id_is_ignored(fake, connect):
 )
 def test_a_frame_in_place_of_one_record_is_refused_with_what_to_call(fake, connect, call, message):
     frame = pd.DataFrame({"id": ["a1", "a2"], "description": ["Confidential", "Secret"]})
-    with pytest.raises(bf.ParameterError, match=re.escape(message)) as caught:
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(message)) as caught:
         call(connect(), frame)
     assert "Confidential" not in str(caught.value)
     assert not fake.requests
@@ -368,12 +368,12 @@ def test_a_frame_in_place_of_one_record_is_refused_with_what_to_call(fake, conne
         lambda c, frame: c.clients(frame),
         lambda c, frame: c.clients.update("a1", custom_fields=frame),
         lambda c, frame: c.time_entries.update("a1", description=frame),
-        lambda c, frame: bf.realization(frame, invoices=frame, basis=frame),
-        lambda c, frame: bf.aging(frame, as_of=frame),
+        lambda c, frame: bf.analysis.realization(frame, invoices=frame, basis=frame),
+        lambda c, frame: bf.analysis.aging(frame, as_of=frame),
     ],
 )
 def test_messages_name_the_type_of_a_frame_and_not_its_content(connect, call):
     frame = pd.DataFrame({"description": ["Confidential"]})
-    with pytest.raises(bf.BillframesError, match="DataFrame") as caught:
+    with pytest.raises(bf.errors.BillframesError, match="DataFrame") as caught:
         call(connect(), frame)
     assert "Confidential" not in str(caught.value)

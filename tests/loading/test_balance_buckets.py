@@ -44,7 +44,9 @@ def test_of_two_complete_sets_the_first_counts():
 @pytest.mark.parametrize("figures", [(40.0, 30.0, 50.0, 10.0), (40.0, 30.0, 10.0, 11.0), (101.0, 30.0, 10.0, 5.0)])
 def test_figures_that_rise_are_reported_and_not_converted(figures):
     odd = ("c9", 100.0, figures[0], *NONE_A, *figures[1:])
-    with pytest.warns(bf.IncompleteDataWarning, match="the figures of 1 client rise .* its buckets are missing: c9"):
+    with pytest.warns(
+        bf.errors.IncompleteDataWarning, match="the figures of 1 client rise .* its buckets are missing: c9"
+    ):
         rows = buckets(odd, B).to_pylist()
     assert [rows[0][name] for name in COLUMNS[1:]] == [None] * 5 + [100.0, figures[0], None]
     assert list(rows[1].values()) == ["c2", *FIGURES]
@@ -89,7 +91,7 @@ def test_balances_of_both_field_sets_are_one(client):
         Sandbox(balances="B") as sandbox,
         bf.Client(sandbox.base_url, sandbox.tokens["full"]) as other,
         # One client's credit is larger than what is due beside it, so its figures rise and are not converted.
-        pytest.warns(bf.IncompleteDataWarning, match="of 1 client rise"),
+        pytest.warns(bf.errors.IncompleteDataWarning, match="of 1 client rise"),
     ):
         second = other.client_balances(normalize=True)
     assert second["1-30"].isna().sum() == 1

@@ -53,12 +53,12 @@ def test_the_kind_of_frame_does_not_change(client):
 
 
 def test_wrong_arguments_are_named(client):
-    with pytest.raises(bf.MissingColumnError, match="matter_id"):
+    with pytest.raises(bf.errors.MissingColumnError, match="matter_id"):
         bf.enrich(pd.DataFrame({"x": [1]}), client=client)
-    with pytest.raises(bf.ParameterError, match="Did you mean 'matter'"):
+    with pytest.raises(bf.errors.ParameterError, match="Did you mean 'matter'"):
         bf.enrich(pd.DataFrame({"matter_id": ["m"]}), by="mater", client=client)
-    with pytest.raises(bf.ParameterError, match=r"by=\(\) names nothing to join"):
+    with pytest.raises(bf.errors.ParameterError, match=r"by=\(\) names nothing to join"):
         bf.enrich(pd.DataFrame({"matter_id": ["m"]}), by=(), client=client)
     twice = pd.DataFrame({"matter_id": ["m", "m"]})
-    with pytest.raises(bf.ParameterError, match="twice"):
+    with pytest.raises(bf.errors.ParameterError, match="twice"):
         bf.enrich(twice, by="matter", matters=twice.assign(opened=1))

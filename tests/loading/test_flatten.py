@@ -49,5 +49,5 @@ def test_missing_lists_empty_lists_and_missing_names_are_missing():
 
 
 def test_what_is_not_a_frame_is_refused():
-    with pytest.raises(bf.ParameterError, match="pass a DataFrame of pandas, Polars or Arrow"):
+    with pytest.raises(bf.errors.ParameterError, match="pass a DataFrame of pandas, Polars or Arrow"):
         bf.flatten([1])

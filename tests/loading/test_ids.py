@@ -51,7 +51,7 @@ def test_a_possible_id_is_accepted(given):
     ],
 )
 def test_an_impossible_id_is_refused_and_the_message_says_where_to_find_it(fake, connect, call, message):
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         call(connect())
     assert message in str(raised.value)
     assert fake.requests == []

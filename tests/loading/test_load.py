@@ -59,7 +59,7 @@ def test_every_loader_returns_the_requested_kind_of_frame(client, name, to):
 
 
 @pytest.mark.parametrize("name", PAGED)
-@pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.DetailsMissingWarning")
 def test_columns_and_dtypes_depend_only_on_the_call(client, name):
     loader = getattr(client, name)
     full, one, none = loader(), loader(limit=1), loader(limit=0)
@@ -167,7 +167,7 @@ def test_a_load_that_fits_one_page_is_one_request(fake, connect):
         ("time_entries", {"params": {"billed": True}}, "counted"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.DetailsMissingWarning")
 def test_a_load_states_its_proof(sandbox, client, name, options, proof):
     if name == "time_entries":
         options = {"start": "2026-Q3", **options}
@@ -250,7 +250,7 @@ def test_a_record_modified_before_the_given_instant_is_refused(fake, connect, mo
     if is_taken:
         assert len(load()) == 1
     else:
-        with pytest.raises(bf.DecodeError, match="modifiedSince|modified_since"):
+        with pytest.raises(bf.errors.DecodeError, match="modifiedSince|modified_since"):
             load()
 
 
@@ -277,7 +277,7 @@ def test_every_select_name_is_requested_by_default(fake, connect):
 def test_rates_hidden_are_missing_with_one_warning(sandbox):
     with (
         bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client,
-        pytest.warns(bf.RatesHiddenWarning) as given,
+        pytest.warns(bf.errors.RatesHiddenWarning) as given,
     ):
         frame = client.time_entries("2026-09")
     assert frame["rate"].isna().all()
@@ -291,7 +291,7 @@ def test_rates_hidden_on_some_pages_are_named_with_their_share(fake, connect):
     for row in rows[20:]:
         del row["rate"], row["amount"]
     fake.answers["/v2/time-entries"] = paged(rows, granted=10)
-    with pytest.warns(bf.RatesHiddenWarning, match="missing on 10 of 30 billable entries") as given:
+    with pytest.warns(bf.errors.RatesHiddenWarning, match="missing on 10 of 30 billable entries") as given:
         assert connect().time_entries(select="")["amount"].isna().sum() == 10
     assert len(given) == 1
     # A rate without an amount, or not billable, is not hidden.
@@ -318,12 +318,12 @@ def test_client_balances_of_field_set_b(fake, connect):
 
 def test_client_balances_with_two_incomplete_sets_are_an_error(fake, connect):
     fake.answers["/v2/clients/c1/balances"] = {"data": {"balance": 1, "overdue": 1, "current": 0}}
-    with pytest.raises(bf.DecodeError, match="c1"):
+    with pytest.raises(bf.errors.DecodeError, match="c1"):
         connect().client_balances("c1")
 
 
 def test_health_needs_its_path(fake, connect):
-    with pytest.raises(bf.ConfigError, match="health_path"):
+    with pytest.raises(bf.errors.ConfigError, match="health_path"):
         connect().health()
     fake.answers["/up"] = {"status": "healthy", "version": {"build": 7}, "message": None}
     frame = connect(health_path="/up").health()
@@ -383,9 +383,9 @@ def test_contacts_that_no_client_has_are_warned_of_only_if_they_were_asked_for(f
     meta = {"createdAt": "2026-10-01T09:00:00Z", "modifiedAt": "2026-10-01T09:00:00Z"}
     fake.answers["/v2/clients"] = paged([{"clientId": "c1", "name": "Acme", "contact": contact, "meta": meta}])
     assert connect().clients()["contact_email"].isna().all()
-    with pytest.warns(bf.DetailsMissingWarning, match="every row: contact"):
+    with pytest.warns(bf.errors.DetailsMissingWarning, match="every row: contact"):
         connect().clients(select="contact, meta")
     # A server that ignores the whole clause sends no detail.
     fake.answers["/v2/clients"] = paged([{"clientId": "c1", "name": "Acme"}])
-    with pytest.warns(bf.DetailsMissingWarning, match="every row: contact, meta"):
+    with pytest.warns(bf.errors.DetailsMissingWarning, match="every row: contact, meta"):
         connect().clients()

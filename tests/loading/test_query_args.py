@@ -39,7 +39,7 @@ from tests.conftest import entry, paged
     ],
 )
 def test_a_wrong_argument_is_named_before_any_request(fake, connect, arguments, message):
-    with pytest.raises(bf.ParameterError) as raised:
+    with pytest.raises(bf.errors.ParameterError) as raised:
         connect().time_entries(**arguments)
     assert all(words in str(raised.value) for words in message), str(raised.value)
     assert fake.requests == []
@@ -124,5 +124,5 @@ def test_rows_keep_the_servers_order_for_a_sort_that_only_it_knows(fake, connect
     ],
 )
 def test_a_wrong_setting_is_named(connect, options, name):
-    with pytest.raises(bf.ParameterError, match=name):
+    with pytest.raises(bf.errors.ParameterError, match=name):
         connect(**options)

@@ -153,6 +153,6 @@ def test_only_the_changed_date_of_opening_is_sent(fake, connect):
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_before_any_request(fake, connect, loader, values, message):
-    with pytest.raises(bf.ParameterError, match=re.escape(message)):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(message)):
         getattr(connect(), loader).update("c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11", **values)
     assert fake.requests == []

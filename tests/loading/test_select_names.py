@@ -70,7 +70,7 @@ def test_the_servers_own_names_can_be_given(other_client):
 
 
 def test_an_excluded_detail_is_not_requested_by_its_alternate_name(other_client):
-    with pytest.warns(bf.DetailsMissingWarning, match="client"):
+    with pytest.warns(bf.errors.DetailsMissingWarning, match="client"):
         frame = other_client.matters(select=["meta", "-client"], limit=5)
     assert frame["client_name"].isna().all()
     assert dict(other_client.select_names) == {}
@@ -109,7 +109,7 @@ def test_check_stores_the_names_in_the_profile_if_requested(other_sandbox, tmp_p
 
 
 def test_without_a_profile_names_can_not_be_stored(client):
-    with pytest.raises(bf.ConfigError, match="no profile"):
+    with pytest.raises(bf.errors.ConfigError, match="no profile"):
         client.check(remember=True)
 
 
@@ -120,7 +120,7 @@ def test_the_described_server_gets_no_additional_requests(client):
 
 @pytest.mark.parametrize("wrong", [{"matters": "matter"}, {"matter": "client"}, {"invoices": ["client"]}, "client"])
 def test_wrong_names_are_refused_at_once(wrong):
-    with pytest.raises(bf.ParameterError, match="select_names"):
+    with pytest.raises(bf.errors.ParameterError, match="select_names"):
         bf.Client("https://billing.test", "t0ken", select_names=wrong)
 
 
@@ -133,7 +133,7 @@ def test_a_detail_that_is_never_sent_gives_a_warning_and_is_tried_once(fake, con
     fake.answers["/v2/time-entries"] = paged([billed()])
     client = connect()
     for _ in range(2):
-        with pytest.warns(bf.DetailsMissingWarning, match="every row: invoice"):
+        with pytest.warns(bf.errors.DetailsMissingWarning, match="every row: invoice"):
             client.time_entries(select="")
     assert [request.url.params.get("select") for request in fake.requests] == [None, "invoice", None, None]
 
@@ -145,7 +145,7 @@ def test_after_a_refused_alternate_the_described_names_are_used(fake, connect):
         return paged([billed()])(request)
 
     fake.answers["/v2/time-entries"] = serve
-    with pytest.warns(bf.DetailsMissingWarning, match="invoice"):
+    with pytest.warns(bf.errors.DetailsMissingWarning, match="invoice"):
         frame = connect().time_entries(select="")
     assert frame["invoice_id"].tolist() == ["i1"]
     assert (frame.attrs["load"]["requests"], frame.attrs["load"]["proof"]) == (3, "snapshot")
@@ -155,7 +155,7 @@ def test_a_refusal_for_another_reason_is_raised_unchanged(fake, connect):
     answers = [httpx.Response(400, json={"detail": "Bad archived."}), httpx.Response(400, json={"detail": "Other."})]
     fake.answers["/v2/matters"] = lambda _request: answers.pop(0)
     client = connect()
-    with pytest.raises(bf.RefusedError, match="Bad archived"):
+    with pytest.raises(bf.errors.RefusedError, match="Bad archived"):
         client.matters(select="matter")
     assert answers == []
     assert dict(client.select_names) == {}
@@ -207,7 +207,7 @@ def other_book(other_sandbox):
 
 def figures_of(book, name):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bf.IncompleteDataWarning)
+        warnings.simplefilter("ignore", bf.errors.IncompleteDataWarning)
         return getattr(book, name)()
 
 
@@ -216,7 +216,7 @@ def test_a_book_has_the_same_figures(other_book, figures, name):
     assert_frame_equal(figures_of(other_book, name), figures(name))
 
 
-@pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.DetailsMissingWarning")
 def test_a_server_without_metadata_has_no_other_names(fake, connect):
     """The metadata are never sent, so the alternate is rejected, although the client is sent with it."""
     fake.answers["/v2/matters"] = paged([matter()])
@@ -237,7 +237,7 @@ def test_profile_names_are_plain_toml(tmp_path):
 
     path = tmp_path / "config.toml"
     path.write_text("profiles = { firm = { base_url = 'https://billing.test' } }\n", encoding="utf-8")
-    with pytest.raises(bf.ConfigError, match="by hand") as raised:
+    with pytest.raises(bf.errors.ConfigError, match="by hand") as raised:
         save_select_names(path, "firm", {"matters": ("client",)})
     assert f"[profiles.{json.dumps('firm')}.select_names]" in str(raised.value)
     assert "select_names" not in path.read_text(encoding="utf-8")

@@ -132,7 +132,7 @@ def _finish(path: Path, client: bf.Client) -> None:
     opened = mirror(path, client=client)
     try:
         before = mirror(path).version
-    except bf.MirrorError:
+    except bf.errors.MirrorError:
         before = 0
     else:
         opened.tag("before")

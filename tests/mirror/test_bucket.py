@@ -73,7 +73,9 @@ def test_a_pickle_has_no_credential_and_its_copy_says_so(m, monkeypatch):
     assert_no_credential(data)
     for again in (pickle.loads(data), pickle.loads(pickle.dumps(pickle.loads(data)))):
         assert again.path == m.path
-        with pytest.raises(bf.MirrorError, match=r"a pickle has no credentials \(AWS_ACCESS_KEY_ID, AWS_SECRET_ACC"):
+        with pytest.raises(
+            bf.errors.MirrorError, match=r"a pickle has no credentials \(AWS_ACCESS_KEY_ID, AWS_SECRET_ACC"
+        ):
             again.clients()
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name.upper(), value)
@@ -95,7 +97,7 @@ def test_a_repr_sends_no_request_and_shows_no_credential(m, store, refreshed):
 
 
 def test_errors_and_their_tracebacks_show_no_credential(m, store):
-    with pytest.raises(bf.MirrorError) as caught:
+    with pytest.raises(bf.errors.MirrorError) as caught:
         m.clients()
     assert "/firm" in store[1].read_text()
     assert "***" in str(caught.value)
@@ -107,17 +109,20 @@ def test_errors_and_their_tracebacks_show_no_credential(m, store):
 def test_a_message_of_the_object_store_shows_no_key_of_the_environment(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     storage = Storage("s3://firm/mirror")
-    with pytest.raises(bf.MirrorError, match=r"can't be used: signature \*\*\* differs"), storage.as_mirror_errors():
+    with (
+        pytest.raises(bf.errors.MirrorError, match=r"can't be used: signature \*\*\* differs"),
+        storage.as_mirror_errors(),
+    ):
         raise OSError(f"signature {SECRET} differs")
     error = OSError(5, f"key {SECRET} refused")
-    with pytest.raises(bf.MirrorError) as caught, storage.as_mirror_errors():
+    with pytest.raises(bf.errors.MirrorError) as caught, storage.as_mirror_errors():
         raise error
     assert_no_credential([caught.value, error, repr(error)])
 
 
 @pytest.mark.parametrize("given", [{"AWS_SECRET_ACCESS_KEY": 7}, {7: SECRET}, SECRET, [("AWS_REGION", SECRET)]])
 def test_options_that_are_not_texts_are_refused_without_showing_them(given):
-    with pytest.raises(bf.ParameterError, match="storage_options= takes a mapping") as caught:
+    with pytest.raises(bf.errors.ParameterError, match="storage_options= takes a mapping") as caught:
         BucketOptions(given)
     assert SECRET not in str(caught.value)
 

@@ -136,7 +136,7 @@ def test_versions_are_removed_on_a_full_disk_and_the_rest_is_complete(place, mon
     path, frames = place
     m = mirror(path)
     removed = no_space(monkeypatch)
-    with pytest.raises(bf.MirrorError, match="the disk is full"):
+    with pytest.raises(bf.errors.MirrorError, match="the disk is full"):
         m.tag("without space")
     left = m.vacuum(keep="0 days", month_ends=True)
     assert left["version"].tolist() == [1, 2, 4, 5]
@@ -146,7 +146,7 @@ def test_versions_are_removed_on_a_full_disk_and_the_rest_is_complete(place, mon
     assert_readable(path, frames, [1, 2, 4, 5])
     assert mirror(path).as_of("close").version == 2
     assert mirror(path).as_of("2026-06-30").version == 1
-    with pytest.raises(bf.MirrorError, match="has no version 3"):
+    with pytest.raises(bf.errors.MirrorError, match="has no version 3"):
         mirror(path).as_of(3)
     assert mirror(path).vacuum(keep="0 days")["version"].tolist() == [2, 5]
 
@@ -154,7 +154,9 @@ def test_versions_are_removed_on_a_full_disk_and_the_rest_is_complete(place, mon
 def test_if_removed_files_give_no_space_the_error_says_what_was_freed(place, monkeypatch):
     path, frames = place
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
-    with pytest.raises(bf.MirrorError, match=r"[0-9,]{5,} bytes were freed, but the list of versions could not be"):
+    with pytest.raises(
+        bf.errors.MirrorError, match=r"[0-9,]{5,} bytes were freed, but the list of versions could not be"
+    ):
         mirror(path).vacuum(keep="0 days")
     assert_readable(path, frames, [2, 5])
     monkeypatch.undo()
@@ -218,7 +220,9 @@ def test_a_first_refresh_that_fails_leaves_no_file_and_its_error_says_that_there
     free = iter([10**9] * 12)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free, 0)))
     m = mirror(tmp_path / "firm", client=small)
-    with pytest.raises(bf.MirrorError, match=r"disk is full\. It has no version yet, and no file of this refresh was"):
+    with pytest.raises(
+        bf.errors.MirrorError, match=r"disk is full\. It has no version yet, and no file of this refresh was"
+    ):
         m.refresh()
     assert next(free, None) is None
     assert {each.name for each in (tmp_path / "firm").iterdir()} == {".lock"}
@@ -241,7 +245,7 @@ def test_a_first_refresh_that_was_killed_is_removed_by_a_vacuum_or_the_next_refr
     assert left.empty
     assert left.attrs["vacuum"]["bytes"] > 10_000
     assert {each.name for each in (tmp_path / "firm").iterdir()} == {".lock"}
-    with pytest.raises(bf.MirrorError, match="is not a mirror"):
+    with pytest.raises(bf.errors.MirrorError, match="is not a mirror"):
         m.vacuum()
 
 
@@ -272,7 +276,7 @@ def test_tables_that_were_there_before_are_not_removed(small, tmp_path, monkeypa
 
 
 def test_a_vacuum_makes_no_folder(tmp_path):
-    with pytest.raises(bf.MirrorError, match="is not a mirror"):
+    with pytest.raises(bf.errors.MirrorError, match="is not a mirror"):
         mirror(tmp_path / "none").vacuum()
     assert not (tmp_path / "none").exists()
 
@@ -304,9 +308,9 @@ def test_sync_keeps_what_the_settings_say_and_logs_what_it_removed(place, capsys
     assert mirror(path).history()["version"].tolist() == [1, 2, 4, 5]
     assert_readable(path, frames, [1, 2, 4, 5])
     assert synced(path, capsys) == ""
-    with pytest.raises(bf.ParameterError, match="mirror_keep=30 is not a span of time"):
+    with pytest.raises(bf.errors.ParameterError, match="mirror_keep=30 is not a span of time"):
         synced(path, capsys, in_profile=30)
-    with pytest.raises(bf.ParameterError, match="--keep='soon' is not a span"):
+    with pytest.raises(bf.errors.ParameterError, match="--keep='soon' is not a span"):
         synced(path, capsys, keep="soon")
 
 
@@ -327,6 +331,8 @@ def test_sync_on_a_full_disk_without_old_versions_raises(place, small, monkeypat
     path, _ = place
     no_space(monkeypatch)
     monkeypatch.setattr(sync, "connected", lambda _: contextlib.nullcontext(small))
-    with pytest.raises(bf.MirrorError, match=r"the disk is full\. Its last version, 5 of 2026-10-31 12:00 UTC, is"):
+    with pytest.raises(
+        bf.errors.MirrorError, match=r"the disk is full\. Its last version, 5 of 2026-10-31 12:00 UTC, is"
+    ):
         sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="all"))
     assert capsys.readouterr().out == ""

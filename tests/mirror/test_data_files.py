@@ -50,7 +50,7 @@ def refuse(folder, message):
         opened.sizes,
         *(lambda e=each: opened.scan("users", e) for each in ("arrow", "polars", "duckdb")),
     ):
-        with pytest.raises(bf.MirrorError, match=message):
+        with pytest.raises(bf.errors.MirrorError, match=message):
             read()
 
 
@@ -109,7 +109,7 @@ def test_a_log_without_numbers_of_rows_is_refused_because_engines_would_read_non
 def test_a_damaged_file_is_one_error(folder):
     (file,) = (folder / "users").glob("*.parquet")
     file.write_bytes(file.read_bytes()[:-4])
-    with pytest.raises(bf.MirrorError, match="The mirror is damaged: .* bytes instead of .* --full"):
+    with pytest.raises(bf.errors.MirrorError, match="The mirror is damaged: .* bytes instead of .* --full"):
         mirror(folder).users()
 
 
@@ -133,20 +133,20 @@ def change_versions(folder, column, value):
 )
 def test_a_damaged_table_of_versions_is_one_error(folder, column, value):
     change_versions(folder, column, value)
-    with pytest.raises(bf.MirrorError, match="is damaged: its table of versions"):
+    with pytest.raises(bf.errors.MirrorError, match="is damaged: its table of versions"):
         mirror(folder).history()
 
 
 def test_a_version_without_a_table_is_one_error(folder):
     change_versions(folder, "tables", "{}")
-    with pytest.raises(bf.MirrorError, match="has no table of custom_fields; refresh it"):
+    with pytest.raises(bf.errors.MirrorError, match="has no table of custom_fields; refresh it"):
         mirror(folder).users()
 
 
 def test_a_lock_that_is_a_link_makes_no_file_elsewhere(folder, client):
     (folder / ".lock").unlink()
     (folder / ".lock").symlink_to(folder.parent / "elsewhere")
-    with pytest.raises(bf.MirrorError, match="can't be written: Too many levels of symbolic links"):
+    with pytest.raises(bf.errors.MirrorError, match="can't be written: Too many levels of symbolic links"):
         mirror(folder, client=client).refresh()
     assert not (folder.parent / "elsewhere").exists()
 
@@ -170,20 +170,22 @@ def test_a_name_that_delta_lake_misreads_is_refused_with_one_sentence(tmp_path, 
         path.mkdir()
         path = tmp_path / "link"
         path.symlink_to(tmp_path / name)
-    with pytest.raises(bf.MirrorError, match="can't be a mirror's folder: Delta Lake does not open paths with"):
+    with pytest.raises(bf.errors.MirrorError, match="can't be a mirror's folder: Delta Lake does not open paths with"):
         mirror(path)
 
 
 def test_the_home_of_an_unknown_user_is_refused_with_one_sentence(tmp_path):
-    for open_path in (mirror, bf.resume):
-        with pytest.raises(bf.ParameterError, match=r"~nobody-there is the home folder of a user, .* ./~nobody-there"):
+    for open_path in (mirror, bf.bulk.resume):
+        with pytest.raises(
+            bf.errors.ParameterError, match=r"~nobody-there is the home folder of a user, .* ./~nobody-there"
+        ):
             open_path("~nobody-there/firm")
 
 
 @pytest.mark.parametrize("scheme", ["gs", "az", "abfss", "https", "file", "gcs", ""])
 def test_an_address_that_is_not_s3_is_refused_before_anything_is_contacted(scheme, monkeypatch):
     monkeypatch.setattr(socket, "socket", None)
-    with pytest.raises(bf.MirrorError, match=f"in a folder or at an s3:// address, and {scheme}:// is neither"):
+    with pytest.raises(bf.errors.MirrorError, match=f"in a folder or at an s3:// address, and {scheme}:// is neither"):
         mirror(f"{scheme}://user:secret@firm/mirror")
 
 
@@ -226,7 +228,7 @@ def test_a_file_with_other_rows_or_one_that_unpacks_to_far_more_is_not_read(fold
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     opened = mirror(folder)
     for read in (opened.users, *(lambda e=each: opened.scan("users", e) for each in ("arrow", "polars", "duckdb"))):
-        with pytest.raises(bf.MirrorError, match=message):
+        with pytest.raises(bf.errors.MirrorError, match=message):
             read()
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 200_000_000
 
@@ -238,7 +240,7 @@ def test_long_texts_that_a_firm_has_are_read(folder):
 
 def test_a_row_without_its_id_is_refused(folder):
     rewrite(folder, lambda rows: rows.set_column(0, rows.schema.field(0), pa.nulls(rows.num_rows, rows.schema[0].type)))
-    with pytest.raises(bf.MirrorError, match="a row of users has no user_id"):
+    with pytest.raises(bf.errors.MirrorError, match="a row of users has no user_id"):
         mirror(folder).users()
 
 
@@ -301,7 +303,7 @@ def test_a_report_is_read_as_it_was_kept(folder):
 )
 def test_a_damaged_table_of_reports_is_one_error(folder, values):
     table = kept_with(folder, **values)
-    with pytest.raises(bf.MirrorError, match=r"table .*/ledgers is damaged. Remove this folder"):
+    with pytest.raises(bf.errors.MirrorError, match=r"table .*/ledgers is damaged. Remove this folder"):
         table.read(REPORT.head(0))
 
 
@@ -314,5 +316,5 @@ def test_a_damaged_table_of_codes_is_one_error(folder, name):
     assert list(codes.read().values()) == [{"activity_code": None, "task_code": None, "expense_code": "E101"}]
     rows = DeltaTable(folder / "item_codes").to_pyarrow_table()
     write_deltalake(folder / "item_codes", rows.drop_columns([name]), mode="overwrite", schema_mode="overwrite")
-    with pytest.raises(bf.MirrorError, match=r"table .*/item_codes is damaged. Remove this folder"):
+    with pytest.raises(bf.errors.MirrorError, match=r"table .*/item_codes is damaged. Remove this folder"):
         mirror(folder)._item_codes.read()

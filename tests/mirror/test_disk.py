@@ -65,7 +65,7 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     with pytest.raises(OSError, match="No space left"):
         fill(filler)
     with pytest.raises(
-        bf.MirrorError,
+        bf.errors.MirrorError,
         match=r"the disk is full. Its last version, 1 of 2026-10-31 \d\d:\d\d UTC, is complete. Free some space",
     ) as caught:
         m.refresh()
@@ -98,11 +98,13 @@ def test_a_first_refresh_on_a_small_disk_leaves_nothing_and_finishes_on_one_that
     whole = used(disk)
     shutil.rmtree(disk / "firm")
     resize(disk, int(0.6 * whole))
-    with pytest.raises(bf.MirrorError, match=r"the disk is full\. It has no version yet, and no file of this refresh"):
+    with pytest.raises(
+        bf.errors.MirrorError, match=r"the disk is full\. It has no version yet, and no file of this refresh"
+    ):
         mirror(disk / "firm", client=writer).refresh()
     assert capfd.readouterr().err == ""
     assert used(disk) < 10_000
-    with pytest.raises(bf.MirrorError, match="its first refresh has not finished"):
+    with pytest.raises(bf.errors.MirrorError, match="its first refresh has not finished"):
         mirror(disk / "firm").clients()
     # A commit needs some space in addition to its rows.
     resize(disk, int(1.3 * whole))
@@ -119,7 +121,7 @@ def test_a_refresh_that_fills_the_disk_leaves_as_much_space_as_before(firm, writ
     resize(disk, before + 600_000)
     with contextlib.closing(sqlite3.connect(firm.database, timeout=30)) as connection, connection:
         connection.execute("UPDATE time_entry SET description = description || ' and more'")
-    with pytest.raises(bf.MirrorError, match="the disk is full"):
+    with pytest.raises(bf.errors.MirrorError, match="the disk is full"):
         m.refresh(full=True)
     assert used(disk) <= before
     assert mirror(disk / "firm").time_entries().equals(entries)
@@ -149,7 +151,7 @@ def test_a_read_only_disk_is_read_and_not_refreshed(writer, disk):
     m.refresh()
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     assert_equal(mirror(disk / "firm"), writer)
-    with pytest.raises(bf.MirrorError, match=r"can't be written: Read-only file system. Nothing was changed"):
+    with pytest.raises(bf.errors.MirrorError, match=r"can't be written: Read-only file system. Nothing was changed"):
         m.refresh()
 
 
@@ -159,7 +161,7 @@ def test_a_file_system_without_locks_is_not_waited_for(writer, tmp_path, monkeyp
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(bf.MirrorError, match=f"can't be locked, so nothing was changed: {os.strerror(number)}"):
+    with pytest.raises(bf.errors.MirrorError, match=f"can't be locked, so nothing was changed: {os.strerror(number)}"):
         mirror(tmp_path / "firm", client=writer).refresh()
 
 
@@ -169,7 +171,7 @@ def test_a_lock_of_another_process_is_waited_for(tmp_path, monkeypatch, number):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    busy = pytest.raises(bf.MirrorError, match="Another process has been refreshing")
+    busy = pytest.raises(bf.errors.MirrorError, match="Another process has been refreshing")
     with busy, folder_lock(tmp_path, 0.2):
         pytest.fail("it was locked")
 
@@ -194,9 +196,11 @@ def test_another_account_can_neither_read_nor_write(writer):
         m = mirror(folder / "firm", client=writer)
         m.refresh()
         with as_nobody():
-            with pytest.raises(bf.MirrorError, match=r"denied"):
+            with pytest.raises(bf.errors.MirrorError, match=r"denied"):
                 mirror(folder / "firm").clients()
-            with pytest.raises(bf.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"):
+            with pytest.raises(
+                bf.errors.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"
+            ):
                 m.refresh()
         os.chown(folder / "firm", pwd.getpwnam("nobody").pw_uid, -1)
         for each in (folder / "firm").rglob("*"):
@@ -204,7 +208,9 @@ def test_another_account_can_neither_read_nor_write(writer):
             each.chmod(0o500 if each.is_dir() else 0o400)
         with as_nobody():
             assert len(mirror(folder / "firm").clients()) == len(m.clients())
-            with pytest.raises(bf.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"):
+            with pytest.raises(
+                bf.errors.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"
+            ):
                 m.refresh()
     finally:
         shutil.rmtree(folder)

@@ -52,12 +52,12 @@ def figures(tables):
     expenses, fees = tables("expenses"), tables("fixed_fees")
     span = {"start": "2026-01-01", "end": "2026-06-30"}
     return [
-        bf.realization(
+        bf.analysis.realization(
             entries, expenses=expenses, fixed_fees=fees, invoices=invoices, matters=matters, by="client", **span
         ),
-        bf.utilization(entries, by="user", users=users, matters=matters, **span),
-        bf.aging(invoices, as_of="2026-10-31", by="client"),
-        bf.wip(
+        bf.analysis.utilization(entries, by="user", users=users, matters=matters, **span),
+        bf.analysis.aging(invoices, as_of="2026-10-31", by="client"),
+        bf.analysis.wip(
             entries,
             expenses=expenses,
             fixed_fees=fees,
@@ -125,13 +125,13 @@ def test_an_arrow_scan_is_a_dataset_of_the_stored_columns(refreshed):
 
 
 def test_wrong_names_are_refused(refreshed):
-    with pytest.raises(bf.ParameterError, match=r"engine='spark'.*Did you mean 'pyspark'"):
+    with pytest.raises(bf.errors.ParameterError, match=r"engine='spark'.*Did you mean 'pyspark'"):
         refreshed.scan("time_entries", engine="spark")
-    with pytest.raises(bf.ParameterError, match="'entries' is not a resource"):
+    with pytest.raises(bf.errors.ParameterError, match="'entries' is not a resource"):
         refreshed.scan("entries")
-    with pytest.raises(bf.ParameterError, match=r"'user' is not a column of time_entries.*Did you mean 'user_"):
+    with pytest.raises(bf.errors.ParameterError, match=r"'user' is not a column of time_entries.*Did you mean 'user_"):
         refreshed.scan("time_entries", engine="polars", columns=["user"])
-    with pytest.raises(bf.ParameterError, match="columns= is for other engines"):
+    with pytest.raises(bf.errors.ParameterError, match="columns= is for other engines"):
         refreshed.scan("time_entries", columns=["hours"])
 
 
@@ -142,7 +142,7 @@ def test_duckdb_is_limited_unless_its_user_has_set_a_limit(refreshed):
         return duckdb.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
 
     duckdb.execute("RESET memory_limit")
-    with pytest.raises(bf.ParameterError, match=r"memory_limit='much'.*such as '1GB'"):
+    with pytest.raises(bf.errors.ParameterError, match=r"memory_limit='much'.*such as '1GB'"):
         refreshed.scan("users", engine="duckdb", memory_limit="much")
     refreshed.scan("users", engine="duckdb", memory_limit="500MiB")
     assert limit() == "500.0 MiB"
@@ -162,7 +162,7 @@ def test_duckdb_is_limited_unless_its_user_has_set_a_limit(refreshed):
 
 def test_an_engine_that_is_not_installed_is_named(refreshed, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(bf.MirrorError, match=r"pip install 'billframes\[polars\]'"):
+    with pytest.raises(bf.errors.MirrorError, match=r"pip install 'billframes\[polars\]'"):
         scan(refreshed._open_snapshot(), "users", "polars", None)
 
 

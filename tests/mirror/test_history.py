@@ -75,13 +75,13 @@ def test_changes_are_listed_cell_by_cell(changed_mirror):
 
 def test_receipts_are_the_amounts_by_which_balances_fell(changed_mirror):
     m, done = changed_mirror
-    receipts = bf.receipts(m, "2026-10")
+    receipts = m.implied_receipts("2026-10")
     found = dict(receipts[["invoice_id", "implied_receipt_amount"]].itertuples(index=False, name=None))
     assert found == pytest.approx(done["paid"])
     assert (receipts["fall_amount"] == receipts["balance_before"] - receipts["balance_after"]).all()
     assert receipts["client_name"].notna().all()
-    with pytest.raises(bf.MirrorError, match="no two versions"):
-        bf.receipts(m.as_of(1), "2026-10")
+    with pytest.raises(bf.errors.MirrorError, match="no two versions"):
+        m.as_of(1).implied_receipts("2026-10")
 
 
 def test_the_part_of_a_fall_that_a_credit_explains_is_not_a_receipt(changed_mirror, firm):
@@ -95,7 +95,7 @@ def test_the_part_of_a_fall_that_a_credit_explains_is_not_a_receipt(changed_mirr
     firm.admin.pay(one.invoice_id, -200.0)
     firm.admin.pay(other.invoice_id, 250.0)
     m.refresh()
-    last = bf.receipts(m, "2026-10").query("until == until.max()").set_index("invoice_id")
+    last = m.implied_receipts("2026-10").query("until == until.max()").set_index("invoice_id")
     assert last.loc[other.invoice_id, "fall_amount"] == pytest.approx(250)
     assert last.loc[other.invoice_id, "credited_amount"] == pytest.approx(200)
     assert last.loc[other.invoice_id, "implied_receipt_amount"] == pytest.approx(50)
@@ -106,14 +106,14 @@ def test_an_earlier_version_has_the_receivables_and_work_in_progress_of_its_time
     then = m.as_of("before").book("2026-10")
     first = done["first"]
     assert_frame_equal(
-        then.aging(as_of="2026-10-31"), bf.aging(first["invoices"], as_of="2026-10-31"), check_names=False
+        then.aging(as_of="2026-10-31"), bf.analysis.aging(first["invoices"], as_of="2026-10-31"), check_names=False
     )
     total = float(then.aging(as_of="2026-10-31")["total"].iloc[0])
     now = float(m.as_of(3).book("2026-10").aging(as_of="2026-10-31")["total"].iloc[0])
     assert total - now == pytest.approx(sum(done["paid"].values()))
     assert then.wip(as_of="2026-10-31")["total"].iloc[0] > 0
     owed = {"2026-09": then.aging(as_of="2026-10-31"), "2026-10": m.as_of(3).book("2026-10").aging(as_of="2026-10-31")}
-    compared = bf.compare(owed, "total", of_each_day=True, as_columns=True)
+    compared = bf.analysis.compare(owed, "total", of_each_day=True, as_columns=True)
     assert compared["since_previous_amount"].tolist() == [pytest.approx(now - total)]
 
 
@@ -126,7 +126,7 @@ def test_vacuum_keeps_tagged_versions_and_the_newest(changed_mirror):
     again = mirror(m.path)
     assert_frame_equal(again.as_of("before").time_entries(), before)
     assert len(again.time_entries()) == len(before) - 1
-    with pytest.raises(bf.MirrorError, match="has no version 2"):
+    with pytest.raises(bf.errors.MirrorError, match="has no version 2"):
         again.as_of(2)
     assert m.vacuum(keep=dt.timedelta.max)["version"].tolist() == left["version"].tolist()
 
@@ -135,7 +135,7 @@ def test_vacuum_keeps_tagged_versions_and_the_newest(changed_mirror):
 def test_what_is_no_span_of_time_removes_no_version(changed_mirror, keep):
     m, _ = changed_mirror
     before = m.history()["version"].tolist()
-    with pytest.raises(bf.ParameterError, match=re.escape(f"keep={keep!r} is not a span of time")):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(f"keep={keep!r} is not a span of time")):
         m.vacuum(keep=keep)
     assert m.history()["version"].tolist() == before
 
@@ -143,14 +143,14 @@ def test_what_is_no_span_of_time_removes_no_version(changed_mirror, keep):
 @pytest.mark.parametrize("name", ["2026-10-31", "20261031", " 2026-10-31", "2026-10-31 18:00", "2026-10-31T18:00Z"])
 def test_a_date_is_not_a_tag(changed_mirror, name):
     m, _ = changed_mirror
-    with pytest.raises(bf.ParameterError, match=re.escape(f"name={name!r} is a date")):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(f"name={name!r} is a date")):
         m.tag(name)
 
 
 @pytest.mark.parametrize("when", [pd.NaT, None, True, 1.0, pd.NA])
 def test_what_names_no_version_is_refused(changed_mirror, when):
     m, _ = changed_mirror
-    with pytest.raises(bf.ParameterError, match="names no version"):
+    with pytest.raises(bf.errors.ParameterError, match="names no version"):
         m.as_of(when)
 
 

@@ -182,19 +182,19 @@ def test_counts_are_equal(client, refreshed, name):
 
 
 def test_wrong_arguments_are_refused_as_by_a_client(refreshed):
-    with pytest.raises(bf.ParameterError, match="billing_type='free'"):
+    with pytest.raises(bf.errors.ParameterError, match="billing_type='free'"):
         refreshed.time_entries(billing_type="free")
-    with pytest.raises(bf.ParameterError, match="params= is for servers"):
+    with pytest.raises(bf.errors.ParameterError, match="params= is for servers"):
         refreshed.time_entries(params={"tag": "x"})
 
 
 def test_requests_that_need_a_server_are_refused(refreshed, client):
     id_ = client.time_entries("2026-10", limit=1)["time_entry_id"][0]
-    with pytest.raises(bf.MirrorError, match="can't be written"):
+    with pytest.raises(bf.errors.MirrorError, match="can't be written"):
         refreshed.time_entries.delete(id_)
-    with pytest.raises(bf.MirrorError, match="Connect to the server"):
+    with pytest.raises(bf.errors.MirrorError, match="Connect to the server"):
         refreshed.time_entries.get(id_)
-    with pytest.raises(bf.NotFoundError):
+    with pytest.raises(bf.errors.NotFoundError):
         refreshed.client_balances("00000000-0000-0000-0000-00000000abcd")
 
 

@@ -219,7 +219,7 @@ def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
     execute(firm, "CREATE TABLE vanished AS SELECT * FROM expense LIMIT 300")
     execute(firm, "DELETE FROM expense WHERE expense_id IN (SELECT expense_id FROM vanished)")
     version, rows = m.version, len(m.expenses())
-    with pytest.raises(bf.MirrorError, match=r"expenses: 300 of .* vanished .* refresh\(full=\['expenses'\]\)"):
+    with pytest.raises(bf.errors.MirrorError, match=r"expenses: 300 of .* vanished .* refresh\(full=\['expenses'\]\)"):
         m.refresh()
     again = mirror(m.path, client=writer)
     assert (again.version, len(again.expenses())) == (version, rows)
@@ -313,13 +313,13 @@ def test_custom_fields_keep_their_columns_if_the_server_lists_them_in_another_or
     # The second field gets the first one's name, in capitals; then the server lists it first.
     name = fields["name"][0].upper()
     execute(firm, "UPDATE custom_field SET name = ? WHERE id = ?", name, second)
-    with pytest.warns(bf.UnknownValueWarning, match=f"{column}_"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match=f"{column}_"):
         m.refresh()
     execute(firm, "UPDATE custom_field SET position = -1 WHERE id = ?", second)
-    with pytest.warns(bf.UnknownValueWarning, match=f"{column}_"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match=f"{column}_"):
         m.refresh()
     assert m.custom_fields("client")["id"][:2].tolist() == [second, first]
-    with pytest.warns(bf.UnknownValueWarning, match=f"{column}_"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match=f"{column}_"):
         clients = m.clients()
     assert clients.attrs["custom_fields"][column]["id"] == first
     assert clients[column].equals(before)
@@ -426,9 +426,9 @@ def test_a_mirror_with_an_address_is_refreshed_from_that_server(m, firm, monkeyp
 def test_a_mirror_has_an_age_and_refuses_old_data(m, writer):
     assert dt.timedelta(0) < m.age < dt.timedelta(minutes=10)
     stale = mirror(m.path, client=writer, max_age=dt.timedelta(0))
-    with pytest.raises(bf.MirrorError, match="Refresh it"):
+    with pytest.raises(bf.errors.MirrorError, match="Refresh it"):
         stale.clients()
-    with pytest.raises(bf.ParameterError, match="max_age='soon'"):
+    with pytest.raises(bf.errors.ParameterError, match="max_age='soon'"):
         mirror(m.path, max_age="soon")
 
 
@@ -436,11 +436,11 @@ def test_a_mirror_warns_of_unknown_values_as_a_client_does(m, writer, firm):
     user, role = writer.users(query="Whitfield")[["user_id", "role"]].iloc[0]
     execute(firm, "UPDATE user SET role = 'astronaut' WHERE user_id = ?", user)
     try:
-        with pytest.warns(bf.UnknownValueWarning, match="users: column role has .*'astronaut'"):
+        with pytest.warns(bf.errors.UnknownValueWarning, match="users: column role has .*'astronaut'"):
             m.refresh()
-        with pytest.warns(bf.UnknownValueWarning) as by_client:
+        with pytest.warns(bf.errors.UnknownValueWarning) as by_client:
             expected = writer.users()
-        with pytest.warns(bf.UnknownValueWarning) as by_mirror:
+        with pytest.warns(bf.errors.UnknownValueWarning) as by_mirror:
             assert_frame_equal(m.users(), expected)
         assert [str(each.message) for each in by_mirror] == [str(each.message) for each in by_client]
     finally:

@@ -48,7 +48,7 @@ def execute(firm):
 
 def refuse(m, message):
     version = m.version
-    with pytest.raises(bf.MirrorError, match=message):
+    with pytest.raises(bf.errors.MirrorError, match=message):
         m.refresh()
     assert mirror(m.path).version == version
 
@@ -103,7 +103,7 @@ def test_one_deleted_record_of_a_list_of_two_is_removed():
 
     check_vanished("practice_areas", 1, 2)
     check_vanished("users", 4, 9)
-    with pytest.raises(bf.MirrorError, match="users: 5 of 9"):
+    with pytest.raises(bf.errors.MirrorError, match="users: 5 of 9"):
         check_vanished("users", 5, 9)
 
 

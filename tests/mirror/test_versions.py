@@ -96,7 +96,7 @@ def test_two_refreshes_at_once_both_succeed(m, writer):
 
 def test_a_second_commit_of_the_same_version_is_refused(m):
     catalogue = Catalogue(Storage(m.path))
-    with pytest.raises(bf.MirrorError, match="finished first"):
+    with pytest.raises(bf.errors.MirrorError, match="finished first"):
         catalogue.commit(catalogue.newest())
 
 
@@ -116,22 +116,22 @@ def test_the_interpreter_ends_with_0(m):
 
 
 def test_a_folder_that_is_not_a_mirror_raises_a_clear_error(tmp_path):
-    with pytest.raises(bf.MirrorError, match=r"is not a mirror.*billframes sync"):
+    with pytest.raises(bf.errors.MirrorError, match=r"is not a mirror.*billframes sync"):
         mirror(tmp_path).clients()
     (tmp_path / "file").write_text("x")
-    with pytest.raises(bf.MirrorError, match="can't be written"):
+    with pytest.raises(bf.errors.MirrorError, match="can't be written"):
         mirror(tmp_path / "file" / "below", client=bf.Client("http://127.0.0.1:9", "x")).refresh()
 
 
 def test_another_firms_data_are_refused(m, writer):
     with Sandbox(seed=5) as other, bf.Client(other.base_url, other.tokens["full"]) as client:
-        with pytest.raises(bf.MirrorError, match="Keep a mirror for each firm"):
+        with pytest.raises(bf.errors.MirrorError, match="Keep a mirror for each firm"):
             mirror(m.path, client=client).refresh()
         known = dict(m._open_snapshot().version.firm)
         # One address can serve several firms.
         server = ServerLists(client)
         server.address = known["address"]
-        with pytest.raises(bf.MirrorError, match="holds another firm's data: none of its 19 users"):
+        with pytest.raises(bf.errors.MirrorError, match="holds another firm's data: none of its 19 users"):
             check_firm(m._storage, server, m._open_snapshot().version)
     assert known["address"] == writer.base_url
 
@@ -139,7 +139,7 @@ def test_another_firms_data_are_refused(m, writer):
 def test_a_credential_that_sees_less_is_refused(m, firm):
     with (
         bf.Client(firm.base_url, firm.tokens["norates"]) as client,
-        pytest.raises(bf.MirrorError, match=r"lacks the scope read\.rates"),
+        pytest.raises(bf.errors.MirrorError, match=r"lacks the scope read\.rates"),
     ):
         mirror(m.path, client=client).refresh()
 
@@ -154,9 +154,9 @@ def test_a_refresh_that_can_not_tell_whether_rates_are_shown_keeps_what_is_known
 def test_a_credential_that_sees_more_loads_hidden_rates(firm, writer, tmp_path):
     with bf.Client(firm.base_url, firm.tokens["norates"]) as client:
         hidden = mirror(tmp_path / "firm", client=client)
-        with pytest.warns(bf.RatesHiddenWarning):
+        with pytest.warns(bf.errors.RatesHiddenWarning):
             hidden.refresh()
-        with pytest.warns(bf.RatesHiddenWarning):
+        with pytest.warns(bf.errors.RatesHiddenWarning):
             assert hidden.time_entries("2026-10")["amount"].isna().all()
     seen = mirror(tmp_path / "firm", client=writer)
     seen.refresh()
@@ -164,15 +164,15 @@ def test_a_credential_that_sees_more_loads_hidden_rates(firm, writer, tmp_path):
 
 
 def test_unknown_versions_and_tags_raise_a_clear_error(m):
-    with pytest.raises(bf.MirrorError, match="has no version 99; it has 1 to"):
+    with pytest.raises(bf.errors.MirrorError, match="has no version 99; it has 1 to"):
         m.as_of(99)
-    with pytest.raises(bf.MirrorError, match=r"has no tag 'close' \(it has none\)"):
+    with pytest.raises(bf.errors.MirrorError, match=r"has no tag 'close' \(it has none\)"):
         m.as_of("close")
-    with pytest.raises(bf.MirrorError, match="goes back to 2026-10-31"):
+    with pytest.raises(bf.errors.MirrorError, match="goes back to 2026-10-31"):
         m.as_of("2020-01-01")
-    with pytest.raises(bf.ParameterError, match="names no version"):
+    with pytest.raises(bf.errors.ParameterError, match="names no version"):
         m.as_of(1.5)
-    with pytest.raises(bf.MirrorError, match="This is the mirror as of"):
+    with pytest.raises(bf.errors.MirrorError, match="This is the mirror as of"):
         m.as_of(1).refresh()
 
 
@@ -183,9 +183,9 @@ def test_a_mirror_of_a_later_release_is_left_alone(m, writer, tmp_path):
     rows = storage.read("versions", at)
     place = rows.column_names.index("format")
     storage.replace_if_at("versions", rows.set_column(place, "format", pa.array([7] * len(rows), pa.int64())), at)
-    with pytest.raises(bf.MirrorError, match=r"later release of billframes \(format 7.*Upgrade"):
+    with pytest.raises(bf.errors.MirrorError, match=r"later release of billframes \(format 7.*Upgrade"):
         mirror(tmp_path / "firm", client=writer).refresh()
-    with pytest.raises(bf.MirrorError, match="Upgrade"):
+    with pytest.raises(bf.errors.MirrorError, match="Upgrade"):
         mirror(tmp_path / "firm").clients()
 
 
@@ -196,10 +196,10 @@ def test_errors_of_the_storage_become_one_sentence(m):
         ("No space left on device (os error 28)", "the disk is full"),
         ("Read-only file system (os error 30)", "read-only"),
     ]:
-        with pytest.raises(bf.MirrorError, match=message) as caught, storage.as_mirror_errors():
+        with pytest.raises(bf.errors.MirrorError, match=message) as caught, storage.as_mirror_errors():
             raise OSError(text)
         assert "\n" not in str(caught.value)
-    with pytest.raises(bf.ParameterError, match=r"full='expense'.*Did you mean 'expenses'"):
+    with pytest.raises(bf.errors.ParameterError, match=r"full='expense'.*Did you mean 'expenses'"):
         m.refresh(full="expense")
 
 

@@ -25,14 +25,15 @@ book = bf.book("2026-10", client=client)
 USES = {
     "": """
 assert book.utilization(by=None)["client_hours"].iloc[0] > 0
-bf.plots.utilization(book.utilization()), bf.explore(book), bf.filter_panel(entries), bf.show(entries)._repr_html_()
+bf.plots.utilization(book.utilization()), bf.explore(book), bf.widgets.filter_panel(entries)
+bf.show(entries)._repr_html_()
 run("export", "time_entries", "2026-10", "-o", "entries.parquet")
 """,
     "polars": "assert len(client.time_entries('2026-10', to='polars')) == len(entries)",
     "duckdb": """
 import duckdb
 frames = {name: duckdb.from_df(getattr(client, name)()) for name in ("time_entries", "users", "matters")}
-assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").df().shape[0] > 5
+assert bf.analysis.utilization(**frames, start="2026-10-01", end="2026-10-31").df().shape[0] > 5
 """,
     "spark": """
 from pyspark.sql import SparkSession
@@ -41,7 +42,7 @@ names = ("time_entries", "users", "matters")
 tables = {name: getattr(client, name)(to="arrow") for name in names}
 tables["time_entries"] = tables["time_entries"].drop_columns(["time"])  # Spark has no time of day
 frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
-assert bf.utilization(**frames, start="2026-10-01", end="2026-10-31").count() > 5
+assert bf.analysis.utilization(**frames, start="2026-10-01", end="2026-10-31").count() > 5
 spark.stop()
 """,
     "excel": "run('export', 'users', '-o', 'users.xlsx'); run('report', '2026-10', '--out', 'r.xlsx')",
@@ -170,7 +171,7 @@ def _refusals() -> str:
 _CALL = """
 try:
     {code}
-except bf.BillframesError as error:
+except bf.errors.BillframesError as error:
     assert "pip install 'billframes[{extra}]'" in str(error), error
 else:
     raise AssertionError({extra!r})

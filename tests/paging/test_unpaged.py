@@ -108,7 +108,7 @@ def test_a_later_page_without_rows_and_total_is_one_error(body, nth, wanted, pag
     with bf.Client("https://billing.test", "t", transport=transport, page_size=page_size, progress=False) as client:
         try:
             rows = len(client.time_entries(limit=wanted, select=""))
-        except bf.PagingError as error:
+        except bf.errors.PagingError as error:
             assert "lacks the total" in str(error)  # noqa: PT017 - enough pages came before it
         else:
             assert rows == wanted

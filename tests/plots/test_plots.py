@@ -282,9 +282,11 @@ def test_all_engines_give_the_same_chart(hours, owed):
 
 @pytest.mark.parametrize("draw", CHARTS)
 def test_a_frame_of_something_else_says_what_is_missing(draw):
-    with pytest.raises(MissingColumnError, match=rf"pass a result of billframes.{draw.__name__}\(\). It has: hours"):
+    with pytest.raises(
+        MissingColumnError, match=rf"pass a result of billframes\.\S*{draw.__name__}\(\). It has: hours"
+    ):
         draw(pd.DataFrame({"hours": [1.0]}))
-    with pytest.raises(ParameterError, match=rf"takes a frame, the result of billframes.{draw.__name__}\(\)"):
+    with pytest.raises(ParameterError, match=rf"takes a frame, the result of billframes\.\S*{draw.__name__}\(\)"):
         draw([1.0])
 
 
@@ -386,7 +388,11 @@ def test_each_chart_has_a_docstring_and_the_same_signature(draw):
     given = "result: 'Any', ax: 'Axes | None' = None, *, currency: 'str' = ''"
     assert str(inspect.signature(draw)) == f"({given}) -> 'Axes'"
     assert (draw.__module__, draw.__qualname__) == ("billframes.plots", draw.__name__)
-    for part in (f"Draw a result of `billframes.{draw.__name__}`: ", "of any engine.", ">>> result = pd.DataFrame("):
+    for part in (
+        "Draw a result of `billframes.",
+        "of any engine.",
+        ">>> result = pd.DataFrame(",
+    ):
         assert part in inspect.getdoc(draw)
 
 

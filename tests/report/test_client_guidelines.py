@@ -29,8 +29,8 @@ def month(firm):
 
 
 def test_the_month_has_the_findings_up_to_its_last_day(month):
-    found = bf.guideline_check(month.firm_book, end="2026-10-31", as_of="2026-10-31")
-    total = bf.guideline_summary(found).iloc[-1]
+    found = bf.guidelines.guideline_check(month.firm_book, end="2026-10-31", as_of="2026-10-31")
+    total = bf.guidelines.guideline_summary(found).iloc[-1]
     assert month.guidelines.at_risk == float(total["at_risk"])
     assert month.guidelines.summary.startswith(f"Client guidelines: {total['items']} items of the work")
     said = "7 clients have billing guidelines, but no guideline file:"

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDat
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    return bf.sandbox_reports(tmp_path_factory.mktemp("books"))
+    return bf.ledger.sandbox_reports(tmp_path_factory.mktemp("books"))
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def test_receivables_of_a_tagged_version_are_shown_beside_those_of_the_month(mir
     month = report.load("2026-10", client=mirrored)
     owed = {each.name: each for each in figures(month)}["Receivables"]
     then = mirrored.as_of("2026-09 close").book("2026-09")
-    with pytest.warns(bf.BillframesWarning, match="Balances are as loaded"):
+    with pytest.warns(bf.errors.BillframesWarning, match="Balances are as loaded"):
         expected = then.aging(as_of="2026-09-30")["total"].iloc[0]
     assert owed.before == pytest.approx(expected)
     assert owed.mark == ""

@@ -207,7 +207,7 @@ def test_the_note_on_utilization_says_which_time_on_pro_bono_matters_counts(octo
         }
     )
     users = pd.DataFrame({"user_id": ["u1"], "name": ["Ada"], "role": ["attorney"]})
-    counted = bf.utilization(entries, users=users, start="2026-10", by=None)["client_hours"].iloc[0]
+    counted = bf.analysis.utilization(entries, users=users, start="2026-10", by=None)["client_hours"].iloc[0]
     assert counted == 1.0
     words = report.utilization(october)._repr_html_()
     assert "Client hours are billable and fixed-fee time, except on internal matters." in words

@@ -26,7 +26,7 @@ def test_making_a_report_leaves_no_credential_in_files_or_logs(firm, out, monkey
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     with caplog.at_level(logging.DEBUG), sandbox_client(firm.base_url, TOKEN) as client:
-        with pytest.raises(bf.AuthenticationError) as raised:
+        with pytest.raises(bf.errors.AuthenticationError) as raised:
             build({"month": "2026-10"}, out, client=client)
         assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     assert "401" in caplog.text

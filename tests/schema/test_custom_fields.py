@@ -34,7 +34,7 @@ COURT, SHOUTED = definition("f1", "Court"), definition("f2", "COURT")
 
 def test_the_field_defined_first_keeps_its_column_and_the_other_has_its_id(serve, connect):
     serve(COURT, SHOUTED, f1="Leeds", f2="York")
-    with pytest.warns(bf.UnknownValueWarning, match="cf_court, so the values of 'COURT' are in cf_court_f2"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match="cf_court, so the values of 'COURT' are in cf_court_f2"):
         frame = connect().clients(select="customFields")
     assert frame.loc[0, ["cf_court", "cf_court_f2"]].tolist() == ["Leeds", "York"]
     assert frame.attrs["custom_fields"]["cf_court"]["id"] == "f1"
@@ -43,7 +43,7 @@ def test_the_field_defined_first_keeps_its_column_and_the_other_has_its_id(serve
 def test_a_client_warns_once_of_a_column_that_is_taken(serve, connect):
     serve(COURT, SHOUTED)
     client = connect()
-    with pytest.warns(bf.UnknownValueWarning):
+    with pytest.warns(bf.errors.UnknownValueWarning):
         client.clients(select="customFields")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -52,7 +52,7 @@ def test_a_client_warns_once_of_a_column_that_is_taken(serve, connect):
 
 def test_a_name_that_is_another_fields_name_with_an_id_is_told_apart(serve, connect):
     serve(definition("f2", "Court"), definition("f1", "Court f3"), definition("f3", "court"))
-    with pytest.warns(bf.UnknownValueWarning, match="cf_court_f3_f3"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match="cf_court_f3_f3"):
         frame = connect().clients(select="customFields")
     assert list(frame.filter(like="cf_")) == ["cf_court", "cf_court_f3", "cf_court_f3_f3"]
 
@@ -66,7 +66,7 @@ def test_a_record_has_the_names_of_the_columns_once_the_definitions_were_read(se
     }
     client = connect()
     assert client.clients.get("c1").cf_court == "York"
-    with pytest.warns(bf.UnknownValueWarning):
+    with pytest.warns(bf.errors.UnknownValueWarning):
         client.clients(select="customFields")
     assert client.clients.get("c1").cf_court_f2 == "York"
     assert not hasattr(client.clients.get("c1"), "cf_court")
@@ -74,6 +74,6 @@ def test_a_record_has_the_names_of_the_columns_once_the_definitions_were_read(se
 
 def test_the_columns_do_not_depend_on_the_values(serve, connect):
     serve(COURT, SHOUTED)
-    with pytest.warns(bf.UnknownValueWarning):
+    with pytest.warns(bf.errors.UnknownValueWarning):
         frame = connect().clients(select="customFields")
     assert frame["cf_court"].dtype == frame["cf_court_f2"].dtype == pd.StringDtype(na_value=float("nan"))

@@ -91,7 +91,7 @@ def test_enum_text_is_matched_without_regard_to_case(load):
 
 
 def test_an_unknown_enum_value_is_kept_with_one_warning(load):
-    with pytest.warns(bf.UnknownValueWarning, match="'courtesy'") as given:
+    with pytest.warns(bf.errors.UnknownValueWarning, match="'courtesy'") as given:
         frame = load({"billingType": "courtesy"}, {"billingType": "courtesy"}, {})
     assert len(given) == 1
     assert frame["billing_type"].tolist() == ["courtesy", "courtesy", "billable"]
@@ -121,7 +121,7 @@ def test_text_of_any_kind_is_kept(load, text):
     ],
 )
 def test_a_wrong_type_names_resource_record_and_path(load, changes, path):
-    with pytest.raises(bf.DecodeError) as raised:
+    with pytest.raises(bf.errors.DecodeError) as raised:
         load({}, changes)
     assert "time_entries" in str(raised.value)
     assert "t0001" in str(raised.value)
@@ -132,12 +132,12 @@ def test_a_missing_required_field_is_named(fake, connect):
     row = entry(7)
     del row["matterId"]
     fake.answers["/v2/time-entries"] = paged([row])
-    with pytest.raises(bf.DecodeError, match=r"time_entries: record t0007 .*\$\.data\[0\].*matterId"):
+    with pytest.raises(bf.errors.DecodeError, match=r"time_entries: record t0007 .*\$\.data\[0\].*matterId"):
         connect().time_entries(select="")
 
 
 def test_values_stay_out_of_error_messages_and_chains(load):
-    with pytest.raises(bf.DecodeError) as raised:
+    with pytest.raises(bf.errors.DecodeError) as raised:
         load({"description": "privileged", "hours": "x"})
     assert "privileged" not in str(raised.value)
     assert raised.value.__cause__ is None
@@ -146,14 +146,14 @@ def test_values_stay_out_of_error_messages_and_chains(load):
 
 def test_a_truncated_body_is_a_transport_error(fake, connect):
     fake.answers["/v2/time-entries"] = b'{"data": ['
-    with pytest.raises(bf.TransportError, match=r"time_entries: .*it ends in the middle"):
+    with pytest.raises(bf.errors.TransportError, match=r"time_entries: .*it ends in the middle"):
         connect(retries=0).time_entries(select="")
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"rows": []}', b'{"data": {}}', b"\xff", b"NaN"])
 def test_a_body_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
     fake.answers["/v2/time-entries"] = body
-    with pytest.raises(bf.DecodeError, match="time_entries"):
+    with pytest.raises(bf.errors.DecodeError, match="time_entries"):
         connect().time_entries()
 
 
@@ -286,25 +286,27 @@ def test_custom_fields_are_read_in_any_order(load_matters, second):
 def test_an_error_names_the_place_of_a_custom_value_in_its_record(load_matters, place):
     wrong = VALUES[1:]
     wrong.insert(place, {**VALUES[0], "value": 5})
-    with pytest.raises(bf.DecodeError, match=rf"record m2 .*\$\.data\[1\]\.customFields\[{place}\]\.value: text exp"):
+    with pytest.raises(
+        bf.errors.DecodeError, match=rf"record m2 .*\$\.data\[1\]\.customFields\[{place}\]\.value: text exp"
+    ):
         load_matters(matter(customFields=VALUES), matter(matterId="m2", customFields=wrong))
 
 
 def test_a_custom_value_of_another_type_is_a_decode_error(load_matters):
     wrong = {"id": "2", "name": "Budget (USD)", "valueType": "number", "value": "1000"}
-    with pytest.raises(bf.DecodeError, match="m1"):
+    with pytest.raises(bf.errors.DecodeError, match="m1"):
         load_matters(matter(customFields=[wrong]))
 
 
 def test_a_value_of_an_undefined_field_is_warned_about(load_matters):
     stray = {"id": "99", "name": "New", "valueType": "text", "value": "x"}
-    with pytest.warns(bf.UnknownValueWarning, match="99"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match="99"):
         load_matters(matter(customFields=[stray]))
 
 
 def test_details_missing_on_every_row_are_named_once(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry()])
-    with pytest.warns(bf.DetailsMissingWarning, match="client, matter, user, meta") as given:
+    with pytest.warns(bf.errors.DetailsMissingWarning, match="client, matter, user, meta") as given:
         connect().time_entries()
     assert len(given) == 1
 
@@ -340,7 +342,7 @@ def test_a_record_keeps_the_time_zone_of_such_an_instant(fake, connect):
 
 def test_unknown_enum_values_are_kept_and_sorted(load):
     rows = [{"billingType": "courtesy"}, {"billingType": "Courtesy"}, {"billingType": "barter"}]
-    with pytest.warns(bf.UnknownValueWarning):
+    with pytest.warns(bf.errors.UnknownValueWarning):
         frame, turned = load(*rows), load(*reversed(rows))
     assert frame["billing_type"].tolist() == ["courtesy", "Courtesy", "barter"]
     assert frame["billing_type"].dtype == turned["billing_type"].dtype
@@ -349,7 +351,7 @@ def test_unknown_enum_values_are_kept_and_sorted(load):
 def test_a_custom_field_with_two_definitions_is_an_error(fake, connect):
     field = {"id": "7", "entity": "matter", "name": "Team", "valueType": "text"}
     fake.answers["/v2/custom-fields"] = {"data": [field, field]}
-    with pytest.raises(bf.PagingError, match="custom_fields: a record is twice in one response"):
+    with pytest.raises(bf.errors.PagingError, match="custom_fields: a record is twice in one response"):
         connect().matters()
 
 
@@ -378,7 +380,7 @@ def test_custom_fields_of_one_name_are_both_in_a_record(fake, connect):
 )
 def test_an_impossible_pagination_is_a_decode_error(fake, connect, where, message):
     fake.answers["/v2/time-entries"] = {"data": [entry()], "pagination": where}
-    with pytest.raises(bf.DecodeError, match=message):
+    with pytest.raises(bf.errors.DecodeError, match=message):
         connect().time_entries(select="")
 
 
@@ -390,7 +392,7 @@ def test_half_a_character_is_read_as_the_replacement_character_and_its_records_a
     for number, row in enumerate(rows):
         row["description"] = f"Call {HALF}" if number in {3, 100} else "Call 😀 \\ud83d"
     fake.answers["/v2/time-entries"] = paged(rows)
-    with pytest.warns(bf.UnknownValueWarning) as caught:
+    with pytest.warns(bf.errors.UnknownValueWarning) as caught:
         frame = connect(page_size=50).time_entries(select="")
     assert [str(each.message).partition(".")[0] for each in caught] == [
         "time_entries: records t0003, t0100 have half of a character in a text, such as half of an emoji that was cut "
@@ -407,7 +409,7 @@ def test_half_a_character_is_read_in_lists_of_other_forms(fake, connect, wrap):
     fake.answers["/v2/time-entries"] = lambda request: httpx.Response(
         200, content=pages.get(request.url.params["offset"], b"[]")
     )
-    with pytest.warns(bf.UnknownValueWarning, match="record t0001 has half of a character"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match="record t0001 has half of a character"):
         frame = connect().time_entries(select="")
     assert frame["description"].tolist() == ["\ufffd"]
 
@@ -415,21 +417,21 @@ def test_half_a_character_is_read_in_lists_of_other_forms(fake, connect, wrap):
 def test_half_a_character_is_read_in_a_single_record(fake, connect):
     record = entry(description=HALF, user={"name": "A"}, matter={"name": "M"}, client={"name": "C"}, meta={})
     fake.answers["/v2/time-entries/t0001"] = {"data": {**record, "meta": None}}
-    with pytest.warns(bf.UnknownValueWarning, match="record t0001 has"):
+    with pytest.warns(bf.errors.UnknownValueWarning, match="record t0001 has"):
         assert connect().time_entries.get("t0001").description == "\ufffd"
 
 
 def test_json_that_is_broken_otherwise_is_refused_although_it_has_half_a_character(fake, connect):
     body = json.dumps({"data": [entry(description=HALF)]}).replace('"hours"', "hours")
     fake.answers["/v2/time-entries"] = body.encode()
-    with pytest.raises(bf.DecodeError, match="not valid JSON"):
+    with pytest.raises(bf.errors.DecodeError, match="not valid JSON"):
         connect().time_entries(select="")
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"\xff", b"[]", b"7", b'{"status": 7}', b'{"version": "1"}'])
 def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, body):
     fake.answers["/up"] = body
-    with pytest.raises(bf.DecodeError, match="health"):
+    with pytest.raises(bf.errors.DecodeError, match="health"):
         connect(health_path="/up").health()
 
 
@@ -448,7 +450,7 @@ def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, bo
 def test_a_wrong_value_in_a_single_record_names_resource_record_and_path(fake, connect, changes, path):
     row = entry(timeEntryId="t1", user={}, matter={}, client={}, **changes)
     fake.answers["/v2/time-entries/t1"] = dumps({"data": row}).encode()
-    with pytest.raises(bf.DecodeError, match=rf"^time_entries: record t1 breaks the API's description.*{path}"):
+    with pytest.raises(bf.errors.DecodeError, match=rf"^time_entries: record t1 breaks the API's description.*{path}"):
         connect().time_entries.get("t1")
 
 
@@ -465,7 +467,7 @@ def test_unknown_values_of_merged_loads_are_sorted(fake, connect):
         return {"data": [{"id": entity, "entity": entity, "name": "Field", "valueType": stray}]}
 
     fake.answers["/v2/custom-fields"] = serve
-    with pytest.warns(bf.UnknownValueWarning):
+    with pytest.warns(bf.errors.UnknownValueWarning):
         frame = connect().custom_fields()
     assert frame["value_type"].cat.categories.tolist()[-2:] == ["alpha", "zeta"]
 

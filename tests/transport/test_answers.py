@@ -155,7 +155,7 @@ def test_a_deletion_that_another_record_answers_is_uncertain(fake, connect):
     page = {"data": [], "pagination": {"limit": 1, "offset": 0, "total": 0}}
     for answer, received in (({"data": {"expenseId": "e2"}}, {"expenseId": "e2"}), (page, {})):
         fake.answers["/v2/expenses/e1"] = answer
-        with pytest.raises(bf.UncertainWriteError, match="deleted") as raised:
+        with pytest.raises(bf.errors.UncertainWriteError, match="deleted") as raised:
             connect().expenses.delete("e1")
         assert raised.value.received == received
 
@@ -193,7 +193,7 @@ def test_a_proxy_that_swaps_responses_hands_over_no_other_record(swapping):
     matter = swapping.matters(archived=False).query("matter_type == 'hourly'")["matter_id"].iloc[0]
     values = {"matter_id": matter, "date": "2026-10-30", "hours": 1}
     made = swapping.time_entries.create(**values, description="Call Ada Lovelace")
-    with pytest.raises(bf.UncertainWriteError, match="another description than was sent") as raised:
+    with pytest.raises(bf.errors.UncertainWriteError, match="another description than was sent") as raised:
         swapping.time_entries.create(**values, description="Draft reply")
     error = raised.value
     assert (error.sent["description"], error.received) == ("Draft reply", {"description": "Call Ada Lovelace"})
@@ -207,7 +207,7 @@ def test_a_proxy_that_swaps_responses_hands_over_no_other_record(swapping):
 
 def test_an_update_that_a_record_of_another_kind_answers_is_uncertain(fake, connect):
     fake.answers["/v2/matters/m1"] = {"data": entry(user={}, matter={}, client={})}
-    with pytest.raises(bf.UncertainWriteError, match="not known whether the record was changed"):
+    with pytest.raises(bf.errors.UncertainWriteError, match="not known whether the record was changed"):
         connect().matters.update("m1", notes="x")
     with pytest.raises(OtherRecordError, match="of another kind"):
         check(MATTERS, {"notes": "x"}, entry(), id_="m1")
@@ -216,11 +216,11 @@ def test_an_update_that_a_record_of_another_kind_answers_is_uncertain(fake, conn
 def test_an_update_that_another_record_answers_is_uncertain(swapping):
     one, other = swapping.matters(archived=False)["matter_id"].head(2)
     assert swapping.matters.update(one, notes="Kept in the vault").notes == "Kept in the vault"
-    with pytest.raises(bf.UncertainWriteError, match=f"record {other} was requested") as raised:
+    with pytest.raises(bf.errors.UncertainWriteError, match=f"record {other} was requested") as raised:
         swapping.matters.update(other, notes="Kept in the vault")
     assert raised.value.received == {"matterId": one}
     # The same matter, but an older response.
-    with pytest.raises(bf.UncertainWriteError, match="another notes than was sent"):
+    with pytest.raises(bf.errors.UncertainWriteError, match="another notes than was sent"):
         swapping.matters.update(other, notes="Returned")
     assert swapping.matters.get(other).notes == "Returned"
 

@@ -65,7 +65,7 @@ def test_closing_a_client_ends_the_request_under_way(silent):
         client.close()
         assert other.recv(65_536) == b""
     (error,) = errors
-    assert isinstance(error, bf.ConfigError)
+    assert isinstance(error, bf.errors.ConfigError)
     assert "closed" in str(error)
 
 
@@ -73,7 +73,7 @@ def test_a_closed_client_sends_nothing(silent):
     client = client_of(silent)
     client.close()
     client.close()
-    with pytest.raises(bf.ConfigError, match="closed"):
+    with pytest.raises(bf.errors.ConfigError, match="closed"):
         client.practice_areas()
 
 
@@ -167,7 +167,7 @@ def test_a_handshake_obeys_the_deadline_of_its_request(silent):
     client = bf.Client(f"https://127.0.0.1:{silent.getsockname()[1]}", "t0ken", retries=0)
     client.limits.longest_request = 0.3
     begun = time.monotonic()
-    with pytest.raises(bf.TransportError):
+    with pytest.raises(bf.errors.TransportError):
         client.practice_areas()
     assert time.monotonic() - begun < PROMPT
 

@@ -37,14 +37,14 @@ def test_json_nested_ten_thousand_deep_is_a_decode_error(fake, connect, body, lo
         "get": lambda: client.time_entries.get("t1"),
         "time_entries": lambda: client.time_entries(select=""),
     }
-    with pytest.raises(bf.DecodeError):
+    with pytest.raises(bf.errors.DecodeError):
         calls.get(load, getattr(client, load, None))()
 
 
 @pytest.mark.parametrize("body", [DEEP, LARGE_AND_DEEP])
 def test_a_create_with_an_endlessly_nested_response_is_uncertain(fake, connect, body):
     fake.answers["/v2/expenses"] = body
-    with pytest.raises(bf.UncertainWriteError, match="Check this before you send it again"):
+    with pytest.raises(bf.errors.UncertainWriteError, match="Check this before you send it again"):
         connect().expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1)
     assert len(fake.requests) == 1
 
@@ -55,7 +55,7 @@ def test_a_lost_change_that_can_not_be_read_back_is_uncertain(fake, connect, loo
         return httpx.Response(500) if request.method == "PUT" else httpx.Response(200, content=looked_up)
 
     fake.answers["/v2/expenses/e1"] = serve
-    with pytest.raises(bf.UncertainWriteError, match="changed"):
+    with pytest.raises(bf.errors.UncertainWriteError, match="changed"):
         connect(retries=3).expenses.update("e1", amount=2)
     assert [request.method for request in fake.requests].count("PUT") == 1
 
@@ -66,7 +66,7 @@ def test_a_lost_change_is_not_done_because_another_record_has_its_values(fake, c
         return httpx.Response(500) if request.method == "PUT" else httpx.Response(200, json=shown)
 
     fake.answers["/v2/expenses/e1"] = serve
-    with pytest.raises(bf.UncertainWriteError):
+    with pytest.raises(bf.errors.UncertainWriteError):
         connect(retries=3).expenses.update("e1", amount=2)
 
 
@@ -76,7 +76,7 @@ def test_bytes_that_are_not_utf_8_are_refused_in_unused_properties_too(fake, con
     page = {"data": [entry(**where)] if "novelty" in where else [entry()], "filler": filler}
     page["pagination"] = {"total": 1, "limit": 1000, "offset": 0, **where.get("pagination", {})}
     fake.answers["/v2/time-entries"] = json.dumps(page, ensure_ascii=False).encode("latin-1")
-    with pytest.raises(bf.DecodeError, match="time_entries: the server's response is not valid UTF-8"):
+    with pytest.raises(bf.errors.DecodeError, match="time_entries: the server's response is not valid UTF-8"):
         connect().time_entries(select="")
 
 
@@ -107,7 +107,7 @@ def test_a_redirect_of_a_write_leaves_open_whether_it_happened_unless_it_asks_to
     }
     said = "the server sent no data" if status == 304 else "Redirects are not followed"
     is_open = method != "GET" and status not in {307, 308}
-    with pytest.raises(bf.UncertainWriteError if is_open else bf.TransportError, match=said) as raised:
+    with pytest.raises(bf.errors.UncertainWriteError if is_open else bf.errors.TransportError, match=said) as raised:
         calls[method]()
     assert raised.value.status == status
     assert [each.method for each in fake.requests if each.method == method] == [method]
@@ -135,21 +135,21 @@ def test_an_unknown_property_of_a_practice_area_may_hold_anything(fake, connect,
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_the_message_mentions_retries_only_if_there_were_some(fake, connect, status):
     fake.answers |= dict.fromkeys(("/v2/practice-areas", "/v2/expenses"), httpx.Response(status))
-    with pytest.raises(bf.ApiError) as once:
+    with pytest.raises(bf.errors.ApiError) as once:
         connect(retries=0).practice_areas()
-    with pytest.raises(bf.ApiError) as again:
+    with pytest.raises(bf.errors.ApiError) as again:
         connect(retries=1).practice_areas()
     assert "trying again" not in str(once.value)
     assert "also after retries" in str(again.value)
     if status != 429:
-        with pytest.raises(bf.UncertainWriteError) as write:
+        with pytest.raises(bf.errors.UncertainWriteError) as write:
             connect(retries=3).expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1)
         assert "trying again" not in str(write.value)
 
 
 def test_the_message_of_a_status_without_retries_does_not_mention_them(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(501)
-    with pytest.raises(bf.ServerError) as raised:
+    with pytest.raises(bf.errors.ServerError) as raised:
         connect(retries=3).practice_areas()
     assert "trying again" not in str(raised.value)
 
@@ -159,27 +159,33 @@ def test_a_record_that_can_not_be_sent_back_is_not_merged(fake, connect):
     row = {"clientId": "c1", "name": "Ada", "contact": contact, "meta": None}
     row["meta"] = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-01T00:00:00Z"}
     fake.answers["/v2/clients/c1"] = json.dumps({"data": row}).replace('"huge"', "1e400").encode()
-    with pytest.raises(bf.DecodeError, match=r"^clients: record c1 breaks .* at \$\.data: .*nothing was changed"):
-        connect().clients.update("c1", contact=bf.merge(phone="020 7946 0000"))
+    with pytest.raises(
+        bf.errors.DecodeError, match=r"^clients: record c1 breaks .* at \$\.data: .*nothing was changed"
+    ):
+        connect().clients.update("c1", contact=bf.bulk.merge(phone="020 7946 0000"))
     assert [request.method for request in fake.requests] == ["GET"]
 
 
 def test_a_number_out_of_range_is_reported_with_record_and_path(fake, connect):
     page = json.dumps(paged([entry(1), entry(2, hours="huge")])(httpx.Request("GET", "https://billing.test")))
     fake.answers["/v2/time-entries"] = page.replace('"huge"', "1e400").encode()
-    with pytest.raises(bf.DecodeError, match=r"^time_entries: record t0002 breaks .* at \$\.data\[1\]\.hours: Number"):
+    with pytest.raises(
+        bf.errors.DecodeError, match=r"^time_entries: record t0002 breaks .* at \$\.data\[1\]\.hours: Number"
+    ):
         connect().time_entries(select="")
 
 
 def test_an_instant_that_can_not_be_parsed_is_reported_with_record_and_path(fake, connect):
     meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-41T00:00:00Z"}
     fake.answers["/v2/time-entries"] = paged([entry(1), entry(2, meta=meta)])
-    with pytest.raises(bf.DecodeError, match=r"record t0002 breaks .* at \$\.data\[1\]\.meta\.modifiedAt: the value"):
+    with pytest.raises(
+        bf.errors.DecodeError, match=r"record t0002 breaks .* at \$\.data\[1\]\.meta\.modifiedAt: the value"
+    ):
         connect().time_entries(select="meta")
 
 
 def test_the_traceback_of_a_nested_response_is_short(fake, connect):
     fake.answers["/v2/practice-areas"] = DEEP
-    with pytest.raises(bf.DecodeError) as raised:
+    with pytest.raises(bf.errors.DecodeError) as raised:
         connect().practice_areas()
     assert len("".join(traceback.format_exception(raised.value))) < 10_000

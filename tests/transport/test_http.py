@@ -23,17 +23,17 @@ def no_waiting(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "error"),
     [
-        (400, bf.RefusedError),
-        (401, bf.AuthenticationError),
-        (403, bf.AccessDeniedError),
-        (404, bf.NotFoundError),
-        (409, bf.RefusedError),
-        (418, bf.ApiError),
-        (422, bf.RefusedError),
-        (429, bf.RateLimitedError),
-        (500, bf.ServerError),
-        (503, bf.ServerError),
-        (302, bf.TransportError),
+        (400, bf.errors.RefusedError),
+        (401, bf.errors.AuthenticationError),
+        (403, bf.errors.AccessDeniedError),
+        (404, bf.errors.NotFoundError),
+        (409, bf.errors.RefusedError),
+        (418, bf.errors.ApiError),
+        (422, bf.errors.RefusedError),
+        (429, bf.errors.RateLimitedError),
+        (500, bf.errors.ServerError),
+        (503, bf.errors.ServerError),
+        (302, bf.errors.TransportError),
     ],
 )
 def test_each_status_raises_its_error(fake, connect, status, error):
@@ -53,7 +53,7 @@ def test_each_status_raises_its_error(fake, connect, status, error):
 
 def test_the_message_of_a_refusal_begins_with_the_servers_reason(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(422, json={"detail": "Label is taken."})
-    with pytest.raises(bf.RefusedError, match=r"^Label is taken\."):
+    with pytest.raises(bf.errors.RefusedError, match=r"^Label is taken\."):
         connect().practice_areas()
 
 
@@ -67,7 +67,7 @@ def test_a_temporary_failure_is_retried(fake, connect, status):
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 501])
 def test_a_permanent_failure_is_not_retried(fake, connect, status):
     fake.answers["/v2/practice-areas"] = httpx.Response(status)
-    with pytest.raises(bf.ApiError):
+    with pytest.raises(bf.errors.ApiError):
         connect(retries=5).practice_areas()
     assert len(fake.requests) == 1
 
@@ -78,7 +78,7 @@ def test_a_failed_connection_is_retried_and_then_named(fake, connect, failure):
         raise failure
 
     fake.answers["/v2/practice-areas"] = fail
-    with pytest.raises(bf.TransportError, match="practice_areas: no usable response from https://billing.test"):
+    with pytest.raises(bf.errors.TransportError, match="practice_areas: no usable response from https://billing.test"):
         connect(retries=2).practice_areas()
     assert len(fake.requests) == 3
 
@@ -96,14 +96,14 @@ def test_a_request_is_given_up_after_five_refusals_a_retry_though_others_are_gra
     """Each grant of another request begins a new count of pauses."""
     monkeypatch.setattr(RateLimiter, "record_refusal", lambda _self, _ticket: pacing.Refusal(1, 0.0))
     fake.answers["/v2/practice-areas"] = httpx.Response(429)
-    with pytest.raises(bf.RateLimitedError):
+    with pytest.raises(bf.errors.RateLimitedError):
         connect(retries=2).practice_areas()
     assert len(fake.requests) == 1 + 2 * http.MOST_REFUSALS
 
 
 def test_a_304_is_not_called_a_redirect(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(304)
-    with pytest.raises(bf.TransportError, match=r"the server sent no data \(304 Not Modified\)") as raised:
+    with pytest.raises(bf.errors.TransportError, match=r"the server sent no data \(304 Not Modified\)") as raised:
         connect().practice_areas()
     assert raised.value.status == 304
 
@@ -112,7 +112,7 @@ def test_a_304_is_not_called_a_redirect(fake, connect):
 @pytest.mark.parametrize("body", [b"", b"\r\n"])
 def test_an_empty_response_is_called_empty(fake, connect, status, body):
     fake.answers["/v2/practice-areas"] = httpx.Response(status, content=body)
-    with pytest.raises(bf.DecodeError, match="practice_areas: the server's response is empty"):
+    with pytest.raises(bf.errors.DecodeError, match="practice_areas: the server's response is empty"):
         connect().practice_areas()
 
 
@@ -146,7 +146,7 @@ def test_a_byte_order_mark_before_the_json_is_ignored(fake, connect, body):
 )
 def test_a_redirect_is_not_followed_and_its_address_is_named(fake, connect, location, said):
     fake.answers["/v2/practice-areas"] = httpx.Response(302, headers={"location": location})
-    with pytest.raises(bf.TransportError, match=f"practice_areas: the server redirects {said}") as raised:
+    with pytest.raises(bf.errors.TransportError, match=f"practice_areas: the server redirects {said}") as raised:
         connect().practice_areas()
     assert "s3cret" not in str(raised.value)
     assert [request.url.host for request in fake.requests] == ["billing.test"]
@@ -157,7 +157,7 @@ def test_the_token_is_in_no_text_or_pickle(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(401)
     try:
         client.practice_areas()
-    except bf.AuthenticationError as error:
+    except bf.errors.AuthenticationError as error:
         shown = "".join(traceback.format_exception(error)) + repr(vars(error))
     shown += repr(client) + str(client) + repr(vars(client)) + repr(vars(client._connection))
     assert "t0ken" not in shown
@@ -166,7 +166,7 @@ def test_the_token_is_in_no_text_or_pickle(fake, connect):
 
 def test_errors_and_frames_pickle(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(404, json={"detail": "Gone."})
-    with pytest.raises(bf.NotFoundError) as raised:
+    with pytest.raises(bf.errors.NotFoundError) as raised:
         connect().practice_areas()
     copy = pickle.loads(pickle.dumps(raised.value))
     assert (type(copy), str(copy), copy.status, copy.body) == (
@@ -179,24 +179,24 @@ def test_errors_and_frames_pickle(fake, connect):
 
 def test_a_query_stays_out_of_messages(fake, connect):
     fake.answers["/v2/clients"] = httpx.Response(500)
-    with pytest.raises(bf.ServerError) as raised:
+    with pytest.raises(bf.errors.ServerError) as raised:
         connect().clients("Privileged Client Inc")
     assert "Privileged" not in str(raised.value)
 
 
 def test_a_page_of_another_offset_is_refused(fake, connect):
     fake.answers["/v2/time-entries"] = {"data": [entry()], "pagination": {"limit": 1000, "offset": 5, "total": 1}}
-    with pytest.raises(bf.DecodeError, match="offset"):
+    with pytest.raises(bf.errors.DecodeError, match="offset"):
         connect().time_entries(select="")
 
 
 def test_rows_that_do_not_fit_the_filter_are_refused(fake, connect):
     everything = {"data": [entry(date="2026-09-30"), entry(2)], "pagination": {"limit": 1000, "offset": 0, "total": 2}}
     fake.answers["/v2/time-entries"] = everything
-    with pytest.raises(bf.DecodeError, match="1 of 2 rows do not fit the filter startDate"):
+    with pytest.raises(bf.errors.DecodeError, match="1 of 2 rows do not fit the filter startDate"):
         connect().time_entries("2026-10", select="")
     fake.answers["/v2/time-entries"] = paged([entry(), entry(2, billingType="nonBillable")])
-    with pytest.raises(bf.DecodeError, match="billingType"):
+    with pytest.raises(bf.errors.DecodeError, match="billingType"):
         connect().time_entries(billing_type="billable", select="")
 
 
@@ -211,13 +211,13 @@ def test_a_wrong_total_is_a_paging_error(fake, connect, lie):
         "data": [entry(1), entry(2)] if request.url.params["offset"] == "0" else [],
         "pagination": {"limit": 1000, "offset": int(request.url.params["offset"]), **lie},
     }
-    with pytest.raises(bf.PagingError, match="time_entries"):
+    with pytest.raises(bf.errors.PagingError, match="time_entries"):
         connect().time_entries(select="")
 
 
 def test_a_record_twice_in_a_list_is_a_paging_error(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(1), entry(1)])
-    with pytest.raises(bf.PagingError, match="twice"):
+    with pytest.raises(bf.errors.PagingError, match="twice"):
         connect().time_entries(select="")
 
 
@@ -258,14 +258,14 @@ def test_rows_out_of_order_are_refused(fake, connect):
         "data": [entry(1, date="2026-10-02"), entry(2)],
         "pagination": {"limit": 1000, "offset": 0, "total": 2},
     }
-    with pytest.raises(bf.DecodeError, match="order"):
+    with pytest.raises(bf.errors.DecodeError, match="order"):
         connect().time_entries(select="")
     assert len(fake.requests) == 2
 
 
 def test_a_page_larger_than_granted_is_refused(fake, connect):
     fake.answers["/v2/time-entries"] = {"data": entries(3), "pagination": {"limit": 2000, "offset": 0, "total": 3}}
-    with pytest.raises(bf.DecodeError, match="granted 2000"):
+    with pytest.raises(bf.errors.DecodeError, match="granted 2000"):
         connect().time_entries(select="")
 
 
@@ -277,7 +277,7 @@ def test_a_page_that_fails_a_check_is_requested_once_more(fake, connect):
 
 def test_a_day_of_more_than_a_page_of_equal_rows_can_not_be_proved(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(i, billed=i > 25) for i in range(50)])
-    with pytest.raises(bf.BillframesError, match="time_entries"):
+    with pytest.raises(bf.errors.BillframesError, match="time_entries"):
         connect(page_size=10).time_entries(select="", billed=False, billing_type="billable")
 
 
@@ -292,5 +292,5 @@ def test_progress_is_called_with_rows_and_total(fake, connect):
 
 def test_a_list_without_a_total_whose_server_ignores_offset_is_an_error(fake, connect):
     fake.answers["/v2/time-entries"] = {"data": [entry(i) for i in range(10)]}
-    with pytest.raises(bf.DecodeError, match="The server ignores offset"):
+    with pytest.raises(bf.errors.DecodeError, match="The server ignores offset"):
         connect(page_size=10).time_entries(select="")

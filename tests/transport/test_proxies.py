@@ -77,7 +77,7 @@ def test_the_proxy_of_the_environment_is_used(monkeypatch, name, given, used):
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "all_proxy"])
 def test_a_proxy_that_cannot_be_used_is_one_sentence_with_its_variable(monkeypatch, name, given, problem):
     monkeypatch.setenv(name, given)
-    with pytest.raises(bf.ConfigError, match=f"^{name} .*{problem}") as raised:
+    with pytest.raises(bf.errors.ConfigError, match=f"^{name} .*{problem}") as raised:
         bf.Client(f"https://{HOST}", "t0ken").practice_areas()
     assert "s3cret" not in repr(raised.value)
 
@@ -101,7 +101,7 @@ def test_every_command_names_the_variable(monkeypatch, capsys, tmp_path, command
 def test_a_socks_proxy_without_its_package_names_the_package(monkeypatch):
     monkeypatch.setenv("ALL_PROXY", "socks5h://127.0.0.1:1080")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(bf.ConfigError, match=r"^ALL_PROXY names a SOCKS proxy.*pip install 'httpx\[socks\]'"):
+    with pytest.raises(bf.errors.ConfigError, match=r"^ALL_PROXY names a SOCKS proxy.*pip install 'httpx\[socks\]'"):
         bf.Client(f"https://{HOST}", "t0ken").practice_areas()
 
 
@@ -242,13 +242,13 @@ def test_a_proxy_that_refuses_is_named_also_for_writes(monkeypatch, answer, reas
     monkeypatch.setenv("HTTPS_PROXY", proxy.address)
     with bf.Client(f"https://{HOST}", "t0ken", retries=0) as client:
         for call in (client.practice_areas, lambda: client.clients.create(name="A", reference="B")):
-            with pytest.raises(bf.TransportError, match=f"{reason}.*proxy.*HTTPS_PROXY") as raised:
+            with pytest.raises(bf.errors.TransportError, match=f"{reason}.*proxy.*HTTPS_PROXY") as raised:
                 call()
-            assert not isinstance(raised.value, bf.UncertainWriteError)
+            assert not isinstance(raised.value, bf.errors.UncertainWriteError)
     proxy.listener.close()
 
 
 @pytest.mark.parametrize("host", ["a..b.com", ".b.com", "x" * 64 + ".com", "999.1.1.1", "xn--a.com", ".."])
 def test_an_address_with_a_host_that_cannot_be_is_refused(host):
-    with pytest.raises(bf.ConfigError, match=r"The address \(from argument\) is not a URL"):
+    with pytest.raises(bf.errors.ConfigError, match=r"The address \(from argument\) is not a URL"):
         bf.Client(f"https://{host}", "t0ken")

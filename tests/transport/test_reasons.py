@@ -17,7 +17,7 @@ def refused(fake, connect):
     def refusing(body, headers=(), status=422):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         fake.answers["/v2/expenses"] = httpx.Response(status, content=content, headers=dict(headers))
-        with pytest.raises(bf.ApiError) as raised:
+        with pytest.raises(bf.errors.ApiError) as raised:
             connect().expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1)
         return raised.value
 
@@ -123,7 +123,7 @@ def test_every_status_has_a_next_step(refused, status):
 
 def test_a_refusal_nested_ten_thousand_deep_is_a_refusal(refused):
     error = refused(b'{"error":' * 10_000 + b"1" + b"}" * 10_000)
-    assert type(error) is bf.RefusedError
+    assert type(error) is bf.errors.RefusedError
 
 
 @pytest.mark.parametrize(

@@ -178,16 +178,16 @@ def nothing_secret_in(text):
 
 
 FAULTS = {
-    "not accepted, credentials repeated": (echo(401), bf.AuthenticationError),
-    "refused, credentials repeated": (echo(422), bf.RefusedError),
-    "failing, also after retries": (echo(500), bf.ServerError),
-    "pointing elsewhere": (lambda _: (302, b"", {"Location": "http://elsewhere.test/"}), bf.TransportError),
-    "hanging up": (lambda _: None, bf.TransportError),
-    "silent": (lambda _: time.sleep(0.4), bf.TransportError),
-    "no JSON": (lambda _: (200, b"no record"), bf.DecodeError),
-    "nested without end": (lambda _: (200, b"[" * 10_000 + b"]" * 10_000), bf.DecodeError),
-    "nested without end, and large": (lambda _: (200, b"[" * 200_000 + b"]" * 200_000), bf.DecodeError),
-    "not as described": (lambda _: (200, json.dumps({"data": [{"label": NAME}]}).encode()), bf.DecodeError),
+    "not accepted, credentials repeated": (echo(401), bf.errors.AuthenticationError),
+    "refused, credentials repeated": (echo(422), bf.errors.RefusedError),
+    "failing, also after retries": (echo(500), bf.errors.ServerError),
+    "pointing elsewhere": (lambda _: (302, b"", {"Location": "http://elsewhere.test/"}), bf.errors.TransportError),
+    "hanging up": (lambda _: None, bf.errors.TransportError),
+    "silent": (lambda _: time.sleep(0.4), bf.errors.TransportError),
+    "no JSON": (lambda _: (200, b"no record"), bf.errors.DecodeError),
+    "nested without end": (lambda _: (200, b"[" * 10_000 + b"]" * 10_000), bf.errors.DecodeError),
+    "nested without end, and large": (lambda _: (200, b"[" * 200_000 + b"]" * 200_000), bf.errors.DecodeError),
+    "not as described": (lambda _: (200, json.dumps({"data": [{"label": NAME}]}).encode()), bf.errors.DecodeError),
 }
 
 
@@ -229,7 +229,7 @@ def test_a_write_with_an_endlessly_nested_response_shows_no_credential(serve):
     server = serve(lambda _: (200, b"[" * 10_000 + b"]" * 10_000))
     client = bf.Client(server.url, TOKEN, headers={"x-api-key": KEY})
     error = failing(
-        lambda: client._connection.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError
+        lambda: client._connection.send("POST", "/v2/clients", b"{}", resource="clients"), bf.errors.UncertainWriteError
     )
     nothing_secret_in(seen(error))
 
@@ -237,7 +237,7 @@ def test_a_write_with_an_endlessly_nested_response_shows_no_credential(serve):
 def test_a_failed_write_shows_no_credential(serve):
     client = bf.Client(serve(echo(500)).url, TOKEN, headers={"x-api-key": KEY})
     error = failing(
-        lambda: client._connection.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError
+        lambda: client._connection.send("POST", "/v2/clients", b"{}", resource="clients"), bf.errors.UncertainWriteError
     )
     assert "No: Bearer ***, ***" in str(error)
     nothing_secret_in(seen(error))
@@ -245,7 +245,7 @@ def test_a_failed_write_shows_no_credential(serve):
 
 def test_a_connection_that_fails_shows_no_credential():
     client = bf.Client("http://127.0.0.1:1", TOKEN, headers={"x-api-key": KEY}, retries=0)
-    nothing_secret_in(seen(failing(client.practice_areas, bf.TransportError)))
+    nothing_secret_in(seen(failing(client.practice_areas, bf.errors.TransportError)))
 
 
 def test_a_header_that_an_auth_object_spoils_is_not_quoted(serve):
@@ -255,7 +255,7 @@ def test_a_header_that_an_auth_object_spoils_is_not_quoted(serve):
             yield request
 
     client = bf.Client(serve(echo(200)).url, auth=Spoiling(), retries=0)
-    error = failing(client.practice_areas, bf.TransportError)
+    error = failing(client.practice_areas, bf.errors.TransportError)
     assert "LocalProtocolError" in str(error)
     assert KEY not in str(error)
 
@@ -291,7 +291,7 @@ def test_a_connection_that_is_refused_shows_no_credential(connecting, wrong):
     config_file().write_text(f'[profiles.firm]\ntoken = "{TOKEN}"\nheaders = {{x-api-key = "{KEY}"}}')
     arguments = {"base_url": "https://x.test", "token": TOKEN, "headers": {"x-api-key": KEY}, **wrong}
     try:
-        nothing_secret_in(seen(failing(lambda: connecting(**arguments), bf.BillframesError)))
+        nothing_secret_in(seen(failing(lambda: connecting(**arguments), bf.errors.BillframesError)))
     finally:
         config_file().unlink()
 
@@ -349,11 +349,11 @@ def test_logs_show_requests_without_query_or_headers(serve, caplog):
 )
 def test_an_error_names_id_and_path_but_not_the_value(serve, wrong, message):
     client = bf.Client(serve(of_record(**wrong)).url, TOKEN)
-    error = failing(lambda: client.time_entries("2026-10", select="client"), bf.DecodeError)
+    error = failing(lambda: client.time_entries("2026-10", select="client"), bf.errors.DecodeError)
     told = "".join(traceback.format_exception(error))
     assert NAME not in told
     assert NARRATIVE not in told
-    with pytest.raises(bf.DecodeError, match=message):
+    with pytest.raises(bf.errors.DecodeError, match=message):
         raise error
 
 
@@ -371,7 +371,7 @@ def test_a_custom_fields_value_of_another_type_is_not_quoted(serve):
         return 200, json.dumps({"data": [field if of_fields else row], "pagination": where}).encode()
 
     client = bf.Client(serve(answer).url, TOKEN)
-    error = failing(client.clients, bf.DecodeError)
+    error = failing(client.clients, bf.errors.DecodeError)
     assert "the value is not a date" in str(error)
     assert NAME not in "".join(traceback.format_exception(error))
 
@@ -379,7 +379,7 @@ def test_a_custom_fields_value_of_another_type_is_not_quoted(serve):
 def test_nothing_is_sent_to_the_address_of_a_redirect(serve):
     elsewhere = serve(lambda _: (200, b'{"data": []}'))
     server = serve(lambda _: (307, b"", {"Location": f"{elsewhere.url}/v2/practice-areas"}))
-    with pytest.raises(bf.TransportError, match="Redirects are not followed"):
+    with pytest.raises(bf.errors.TransportError, match="Redirects are not followed"):
         bf.Client(server.url, TOKEN, headers={"x-api-key": KEY}).practice_areas()
     assert len(server.came) == 1
     assert elsewhere.came == []
@@ -416,7 +416,7 @@ def test_no_health_path_leads_to_another_host(serve, path):
 def test_nothing_is_sent_outside_the_base_address(serve, path, method):
     server = serve(lambda _: (200, b"{}"))
     with bf.Client(f"{server.url}/api", TOKEN) as client:
-        with pytest.raises(bf.ParameterError, match="not below the API's address, so nothing was sent"):
+        with pytest.raises(bf.errors.ParameterError, match="not below the API's address, so nothing was sent"):
             client._connection.fetch(path, resource="health") if method == "GET" else client._connection.send(
                 "POST", path, resource="clients"
             )
@@ -426,7 +426,7 @@ def test_nothing_is_sent_outside_the_base_address(serve, path, method):
 
 @pytest.mark.parametrize("path", ["https://elsewhere.test/up", 7, ["up"]])
 def test_a_health_path_that_is_an_address_is_refused(path):
-    with pytest.raises(bf.ParameterError, match="health_path=.*such as '/health'"):
+    with pytest.raises(bf.errors.ParameterError, match="health_path=.*such as '/health'"):
         bf.Client("https://billing.example.com", TOKEN, health_path=path)
 
 
@@ -437,7 +437,7 @@ def test_requests_to_this_machine_use_no_proxy(serve, monkeypatch):
     bf.Client(server.url, TOKEN).practice_areas()
     assert proxy.came == []
     # For other hosts the environment's proxy is used for a tunnel, and it gets no credential.
-    with pytest.raises(bf.TransportError):
+    with pytest.raises(bf.errors.TransportError):
         bf.Client("https://billing.example.com", TOKEN, headers={"x-api-key": KEY}, retries=0).practice_areas()
     assert [path for path, _ in proxy.came] == ["billing.example.com:443"]
     nothing_secret_in(repr(proxy.came))
@@ -453,7 +453,7 @@ def authority():
 
 def test_a_certificate_of_an_unknown_authority_is_refused(serve, authority):
     server = serve(lambda _: (200, b'{"data": []}'), tls=authority[1])
-    with pytest.raises(bf.TransportError, match="TLS certificate is not trusted"):
+    with pytest.raises(bf.errors.TransportError, match="TLS certificate is not trusted"):
         bf.Client(server.url.replace("http", "https"), TOKEN).practice_areas()
     assert server.came == []
 

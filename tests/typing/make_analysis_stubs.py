@@ -9,7 +9,6 @@ billframes is imported, so type checkers can't find them in the source.
 from __future__ import annotations
 
 import inspect
-import re
 import subprocess
 import sys
 import textwrap
@@ -21,21 +20,17 @@ from billframes.analysis.results.figure_names import figure_names, name_to_write
 from billframes.book.methods import analysis_methods
 
 ROOT = Path(billframes.__file__).parent
-# Functions of the analyses' folder that are not analyses, by module.
+# Public functions of the analyses' folder that are not analyses, with their modules.
 _MORE = {
-    "books.payment_gaps": ("payment_gaps",),
-    "books.payments": ("payments",),
-    "results.explain": ("explain",),
-    "results.fact": ("fact",),
-    "results.rows_behind": ("rows",),
-    "results.figures_side_by_side": ("figures",),
+    "fact": "billframes.analysis.results.fact",
+    "payment_gaps": "billframes.analysis.books.payment_gaps",
+    "payments": "billframes.analysis.books.payments",
 }
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."
 
 
 def stubs() -> dict[Path, str]:
     """Return the text of each stub."""
-    root = ROOT / "__init__.pyi"
     charts = [name for name, each in analyses().items() if each.chart]
     tables = [name for name, each in analyses().items() if each.table]
     methods_of_book = ROOT / "book" / "_analyses.pyi"
@@ -43,7 +38,7 @@ def stubs() -> dict[Path, str]:
     return {
         of_figures: _figure_names(),
         methods_of_book: _book(methods_of_book),
-        root: _root(root.read_text(encoding="utf-8")),
+        ROOT / "analysis" / "__init__.pyi": _functions(),
         ROOT / "plots" / "__init__.pyi": _attributes("from .chart import Plot", "Plot", [*charts, "figures"]),
         ROOT / "tables" / "__init__.pyi": _attributes(
             "from .table import TableOf as TableOf", "TableOf", [*tables, "figures"]
@@ -51,18 +46,11 @@ def stubs() -> dict[Path, str]:
     }
 
 
-def _root(text: str) -> str:
-    """Replace the lines of the analyses by one line per analysis."""
-    functions = {name: (name,) for name in analyses()} | _MORE
-    found = analyses()
-    places = {
-        name: found[name].function.__module__ if name in found else f"billframes.analysis.{name}" for name in functions
-    }
-    lines = "".join(
-        f"from .{places[module].partition('.')[2]} import {', '.join(f'{name} as {name}' for name in names)}\n"
-        for module, names in sorted(functions.items(), key=lambda each: places[each[0]])
-    )
-    return re.sub(r"(from \.analysis\..*\n)+", lines, text)
+def _functions() -> str:
+    """Return one line per function: the analyses, and those of `_MORE`."""
+    places = {name: each.function.__module__ for name, each in analyses().items()} | _MORE
+    lines = sorted(f"from {module} import {name} as {name}" for name, module in places.items())
+    return "\n".join([HEAD, *lines, ""])
 
 
 def _figure_names() -> str:

@@ -106,7 +106,7 @@ def annotations(signature):
 
 def test_the_help_of_an_analysis_names_all_its_arguments_what_it_returns_and_what_it_raises():
     for name, each in analyses().items():
-        text = inspect.getdoc(getattr(bf, name))
+        text = inspect.getdoc(getattr(bf.analysis, name))
         assert [*documented_arguments(text)] == [*inspect.signature(each.function).parameters], name
         assert "\nReturns\n-------\n" in text, name
         assert "\nRaises\n------\n" in text, name

@@ -20,15 +20,15 @@ pytestmark = pytest.mark.browser
 
 PANEL = """import billframes as bf
 entries = bf.enrich(bf.time_entries())
-panel = bf.filter_panel(entries)
+panel = bf.widgets.filter_panel(entries)
 panel"""
 
 
 EDITS = """import billframes as bf
-panel = bf.filter_panel(bf.time_entries("2026-10", billed=False))
+panel = bf.widgets.filter_panel(bf.time_entries("2026-10", billed=False))
 panel.state = {"billing_type": ["nonBillable"]}
 edited = panel.frame.head(5).assign(description="Edited from the <b>panel</b>")
-bf.apply_button(bf.time_entries.plan(edited))"""
+bf.widgets.apply_button(bf.time_entries.plan(edited))"""
 
 
 EXPLORER = """import billframes as bf

@@ -49,7 +49,7 @@ UTILIZATION, REALIZATION, RECEIVABLES, WIP, COLLECTIONS = (
 
 @pytest.fixture(scope="module")
 def payment_files(tmp_path_factory) -> dict[str, Path]:
-    return bf.sandbox_reports(tmp_path_factory.mktemp("books"))
+    return bf.ledger.sandbox_reports(tmp_path_factory.mktemp("books"))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_without_filters_the_figures_equal_those_of_the_book(filtered, book_filt
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
             assert_frame_equal(result(filtered(), name, by), getattr(book_filters.book, name)(by))
-    with pytest.warns(bf.IncompleteDataWarning, match="mirror"):
+    with pytest.warns(bf.errors.IncompleteDataWarning, match="mirror"):
         assert_frame_equal(result(filtered(), "aging", "client"), book_filters.book.aging("client"))
 
 
@@ -131,7 +131,7 @@ def test_realization_under_a_filter_equals_the_same_rows_of_the_whole(filtered, 
         assert mine[measure].sum() == pytest.approx(whole[measure].sum()), measure
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "matter_type"])
 def test_receivables_under_a_filter_equal_the_same_rows_of_the_whole(filtered, book_filters, column):
     chosen = some(book_filters, column)
@@ -195,7 +195,7 @@ def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targe
     assert (figures["Utilization"] != "–") == (figures["Available hours"] != "–") == whole
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_a_filter_on_clients_finds_no_missing_days(filtered, book_filters):
     scorecard = result(filtered(client_id=some(book_filters, "client_id")), "scorecard", "user")
     assert scorecard["missing_days"].isna().all()
@@ -210,7 +210,7 @@ def test_a_period_that_is_not_over_ends_with_the_data(filtered):
     assert filtered(date=None).start == dt.date(2024, 1, 2) or filtered(date=None).start.year == 2024
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize(
     ("view", "measure"),
     [(UTILIZATION, "client_hours"), (REALIZATION, "worked_amount"), (RECEIVABLES, "total"), (WIP, "total")],
@@ -234,7 +234,7 @@ def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measur
             assert rows[heading_of(measure)].sum() == wanted, (words, row)
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_a_row_of_the_scorecard_opens_the_time_entries_of_its_hours(filtered, book_filters):
     of_matters = filtered(practice_area_id=some(book_filters, "practice_area_id", 2))
     rows = result(of_matters, "scorecard", "user")
@@ -243,7 +243,7 @@ def test_a_row_of_the_scorecard_opens_the_time_entries_of_its_hours(filtered, bo
         assert behind["client_hours"].sum() == pytest.approx(rows["client_hours"].iloc[row])
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_a_row_of_the_overdue_invoices_opens_the_work_on_the_invoice(filtered, book_filters):
     tab = AnalysisTab(COLLECTIONS, "UTC")
     tab.show(filtered(client_id=some(book_filters, "client_id", 20)))
@@ -290,7 +290,7 @@ def test_a_click_on_a_heading_sorts_the_rows_and_keeps_each_with_its_records(fil
     assert 'aria-sort="descending"' in tab._records.value
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_points_are_sorted_by_the_value_they_show_and_a_bar_opens_its_own_row(filtered, monkeypatch):
     tab, whole = AnalysisTab(VIEW["scorecard"], "UTC"), filtered()
     # The hours of the third person are the fewest, and all of their time.
@@ -549,7 +549,7 @@ def test_what_came_in_is_the_cash_of_the_books_by_lawyer_client_and_month(book_f
     assert "The payments in the books end on 31 August 2026; later ones are missing here." in words_of(tab._notes)
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_the_cash_forecast_is_that_of_the_book_under_all_filters(filtered, book_filters):
     tab = AnalysisTab(VIEW["cash_forecast"], "UTC")
     tab.show(filtered(client_id=some(book_filters, "client_id", 1), date="2026-09"))
@@ -618,7 +618,9 @@ def test_a_tab_shows_notes_without_python_and_the_balances_in_its_own_words(filt
 
 @pytest.mark.usefixtures("without_charts")
 def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
-    with pytest.raises(bf.ParameterError, match="begins on 1 January 2027, after the day of the data, 31 October 2026"):
+    with pytest.raises(
+        bf.errors.ParameterError, match="begins on 1 January 2027, after the day of the data, 31 October 2026"
+    ):
         bf.explore(bf.book("2027", client=client))
     explorer = bf.explore(october)
     overview = explorer.tabs.children[0]
@@ -665,7 +667,7 @@ def unfiltered(books, book_filters) -> FilteredBook:
 
 
 @pytest.mark.usefixtures("without_charts")
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize(
     ("view", "column"),
     [
@@ -733,7 +735,7 @@ def test_months_without_work_of_the_client_have_a_bar_of_0(filtered, book_filter
     assert rows["capacity_hours"].isna().all()
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_amounts_show_their_currency_and_dates_have_the_month_in_words(filtered):
     shown = tiles(
         [measures()["billed_amount"], measures()["client_hours"]],
@@ -763,7 +765,7 @@ def test_text_from_data_is_never_html():
     assert all(re.fullmatch(r"[a-z0-9-]+\.(csv|xlsx)", name) for name in names)
 
 
-@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_the_rows_behind_a_matter_have_its_share_of_each_invoice(filtered, book_filters):
     rows = RECEIVABLES.rows_behind(filtered(), "matter", some(book_filters, "matter_id", 1)[0])
     assert (rows["total"].abs() <= rows["balance"].abs() + 0.005).all()
@@ -784,7 +786,7 @@ def test_headings_and_values_of_records_are_in_words(filtered):
 
 
 def test_a_frame_in_place_of_a_book_is_refused(client):
-    with pytest.raises(bf.ParameterError, match=r"book is a DataFrame; pass a book"):
+    with pytest.raises(bf.errors.ParameterError, match=r"book is a DataFrame; pass a book"):
         bf.explore(client.practice_areas())
 
 

@@ -18,7 +18,7 @@ TODAY = dt.date(2026, 10, 31)
 
 @pytest.fixture
 def panel(work):
-    return bf.filter_panel(work, today=TODAY)
+    return bf.widgets.filter_panel(work, today=TODAY)
 
 
 def box(panel, column, words):
@@ -87,7 +87,7 @@ def shown_controls(panel):
 
 
 def test_filters_are_in_groups_and_a_search_finds_a_filter_or_a_value(entries):
-    panel = bf.filter_panel(entries)
+    panel = bf.widgets.filter_panel(entries)
     first, billing, *about = panel.groups._groups
     assert first.toggle.description == "▾ Client, matter and people"
     assert [group.toggle.description for group in about] == [
@@ -135,7 +135,7 @@ def test_quick_choices_are_relative_to_today(panel):
 def test_quick_choices_are_relative_to_the_day_the_frame_was_loaded(client):
     entries = client.time_entries("2026-10")
     entries.attrs["load"]["time"] = "2026-03-15T12:00:00+00:00"
-    panel = bf.filter_panel(entries)
+    panel = bf.widgets.filter_panel(entries)
     panel.controls["date"].quick.value = "This quarter"
     assert panel.state["date"] == {"from": "2026-01-01", "to": "2026-03-31"}
 
@@ -167,7 +167,7 @@ def test_a_search_sends_few_options_and_they_can_be_ticked(client):
     matters = pd.DataFrame(
         {"matter_id": [f"m{i}" for i in range(5000)], "matter_name": [f"No {i}" for i in range(5000)]}
     )
-    panel = bf.filter_panel(matters)
+    panel = bf.widgets.filter_panel(matters)
     control = panel.controls["matter_id"]
     control.open()
     assert len(control.boxes) == 10
@@ -184,7 +184,7 @@ def test_a_search_sends_few_options_and_they_can_be_ticked(client):
 
 def test_a_state_can_be_saved_and_set_on_another_panel(panel, work):
     panel.state = {"date": "2026-10", "client_id": ["c1"], "matter_cf_insured": [True]}
-    other = bf.filter_panel(work, today=TODAY)
+    other = bf.widgets.filter_panel(work, today=TODAY)
     other.controls["client_id"].open()
     other.state = panel.state
     assert_frame_equal(other.frame, panel.frame)
@@ -212,13 +212,13 @@ def test_names_are_shown_as_text_never_as_html(panel):
 
 def test_the_panel_is_a_name_of_billframes():
     assert "filter_panel" in dir(bf)
-    assert inspect.unwrap(bf.filter_panel).__module__ == "billframes.widgets.panel"
+    assert inspect.unwrap(bf.widgets.filter_panel).__module__ == "billframes.widgets.panel"
 
 
 @pytest.mark.parametrize("name", [2026, 0, ("fees", 2026)])
 def test_a_column_whose_name_is_not_text_does_no_harm(client, name):
     frame = client.time_entries("2026-10", limit=5)
-    panel = bf.filter_panel(pd.concat([frame, pd.DataFrame({name: [1.0] * len(frame)})], axis=1))
+    panel = bf.widgets.filter_panel(pd.concat([frame, pd.DataFrame({name: [1.0] * len(frame)})], axis=1))
     assert panel.frame[name].tolist() == [1.0] * len(frame)
 
 

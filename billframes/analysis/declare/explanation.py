@@ -85,7 +85,7 @@ class Explanation:
 
     @property
     def _in_full(self) -> str:
-        return f"help(bf.{self.name})"
+        return f"help(bf.analysis.{self.name})"
 
     def _repr_markdown_(self) -> str:
         blocks = [f"### {self.title}", self.question]

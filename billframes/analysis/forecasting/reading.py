@@ -41,8 +41,8 @@ _SOON, _LONG = 7, 35
 _BEFORE = 210
 _CENT = 0.005
 _SOURCES = {
-    "receipts": "the frame that bf.receipts returns",
-    "payments": "the frame that bf.payments returns",
+    "receipts": "the frame that Mirror.implied_receipts returns",
+    "payments": "the frame that bf.analysis.payments returns",
     "became_final": "a frame with invoice_id and final_since",
 }
 
@@ -185,7 +185,7 @@ def _read_falls(given: Given) -> tuple[pa.Table, dt.date | None]:
 
 
 def _table(frame: Any, name: str, columns: Sequence[str], optional: Collection[str] = ()) -> pa.Table:
-    """Return columns of a frame of any kind, such as the one of `bf.receipts`."""
+    """Return columns of a frame of any kind, such as the one of `Mirror.implied_receipts`."""
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:

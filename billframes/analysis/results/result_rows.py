@@ -109,7 +109,7 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     if missing:
         raise MissingColumnError(
             f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
-            f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
+            f"billframes.analysis.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
         )
     own = key_columns(list(frame.columns), analyses().get(analysis))
     columns = list(itertools.takewhile(lambda name: name not in needs, own))
@@ -153,7 +153,7 @@ def present_columns(result: Any, names: Sequence[str]) -> list[str]:
 
 
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
-    frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
+    frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.analysis.{analysis}()")
     eager = cast("nw.DataFrame[Any]", collect(frame))
     return DistinctNames()(eager.to_pandas().reset_index(drop=True))
 
@@ -192,7 +192,7 @@ def _refuse_repeated(frame: pd.DataFrame, columns: list[str], result: Any) -> No
         f"The frame has several rows of the same group, for example of {example or 'the whole firm'}, so their sum "
         "would count it twice. If these are results of several days, show each day by itself. If they are of several "
         "periods, put a column that tells them apart before the figures, such as frame.insert(0, 'month', …), or use "
-        "billframes.compare()."
+        "billframes.analysis.compare()."
     )
 
 

@@ -201,7 +201,7 @@ def bridge_of_book(
     Returns
     -------
     DataFrame
-        The columns of `billframes.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
+        The columns of `billframes.analysis.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
         `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
         `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
         `change_rate` in their place; for fees billed `before_amount`, `after_amount`, `hours_change_amount`,

@@ -288,8 +288,8 @@ def compare_of_book(
     Returns
     -------
     DataFrame
-        The columns of `billframes.compare`: the keys, the period (`month`, `quarter`, `year`, `fiscal_quarter` or
-        `fiscal_year`), `until`, and, ending in the measure's unit, such as `now_amount`: `now_…`, `previous_…`,
+        The columns of `billframes.analysis.compare`: the keys, the period (`month`, `quarter`, `year`, `fiscal_quarter`
+        or `fiscal_year`), `until`, and, ending in the measure's unit, such as `now_amount`: `now_…`, `previous_…`,
         `since_previous_…`, `year_ago_…`, `since_year_ago_…` and `twelve_months_…`.
     """
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))

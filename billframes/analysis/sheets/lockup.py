@@ -111,8 +111,8 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     -------
     DataFrame
         One row per group: the keys, `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both
-        inclusive), the columns of `billframes.lockup`, and `contingent_amount`. Work in progress is the total of
-        `wip`, beside which is its `contingent_amount`. Receivables are the total of `aging`, and fees are net billed
+        inclusive), the columns of `billframes.analysis.lockup`, and `contingent_amount`. Work in progress is the total
+        of `wip`, beside which is its `contingent_amount`. Receivables are the total of `aging`, and fees are net billed
         time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
     last = read_date(book._days.as_of(as_of, ("time_entries", "invoices"), "lockup"), "as_of")

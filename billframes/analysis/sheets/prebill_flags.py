@@ -63,7 +63,9 @@ class GuidelineFlags:
     def __init__(self, findings: Any) -> None:
         names = ("item_id", "rule", "name", "clause", "at_risk")
         if findings is not None and not set(names) <= set(getattr(findings, "columns", ())):
-            raise ParameterError("guidelines= takes the result of guideline_check; pass bf.guideline_check(...).")
+            raise ParameterError(
+                "guidelines= takes the result of guideline_check; pass bf.guidelines.guideline_check(...)."
+            )
         rows = [] if findings is None else findings.dropna(subset=["item_id"])[[*names]].to_dict("records")
         self._texts: dict[str, list[str]] = defaultdict(list)
         self._rules: dict[str, set[str]] = defaultdict(set)

@@ -1,0 +1,46 @@
+"""The public names of billframes and its namespaces: listed in `__init__.pyi`, imported when they are first used."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from billframes import errors
+from billframes._shared.suggestions import suggest_arguments
+
+_IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
+
+
+def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package. Its functions suggest the right argument."""
+    folder = Path(file).parent
+    modules = _listed(folder)
+    names = sorted(modules)
+
+    def find(name: str) -> Any:
+        if name not in modules:
+            spaces = [each for each in reversed(names) if modules[each] == "."]
+            inner = {each: f"{space}.{each}" for space in spaces for each in _listed(folder / space)}
+            inner |= {each: f"errors.{each}" for each in errors.__all__ if "errors" in spaces}
+            raise errors.unknown_name(package, name, inner | {each: each for each in names})
+        if modules[name] == ".":
+            return import_module(f"{package}.{name}")
+        found = getattr(import_module(modules[name], package), name)
+        if isinstance(found, FunctionType):
+            found = suggest_arguments(found, package)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return find, names.copy, names
+
+
+def _listed(folder: Path) -> dict[str, str]:
+    """Return the names of a namespace, with their modules; none of a package without a stub."""
+    stub = folder / "__init__.pyi"
+    found = _IMPORT.findall(stub.read_text(encoding="utf-8")) if stub.exists() else ()
+    return {name: module for module, *given in found for name in re.findall(r"(\w+) as", "".join(given))}
