@@ -31,7 +31,8 @@ BillframesWarning(UserWarning)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from billframes._shared.messages import clean_text, ipython_traceback, shorten
@@ -124,9 +125,11 @@ class UnknownNameError(BillframesError, AttributeError):
     """A module, client, book or record has no attribute of this name. The message suggests the nearest name."""
 
 
-def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(
+    owner: str, name: str, known: Iterable[str], places: Mapping[str, str] = MappingProxyType({})
+) -> UnknownNameError:
     """Return the error for a name that an object or module does not have."""
-    error = UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
+    error = UnknownNameError(f"{owner} has no {name!r}.{closest(name, known, places)}")
     # If name is set, Python fills in no object, so the traceback has no second suggestion.
     error.name = name
     return error

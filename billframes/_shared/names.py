@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _MOST_SHOWN = 10
@@ -56,21 +57,20 @@ def as_given(name: str, value: object) -> str:
     return f"{name} ({type_in_words(value)})" if many or is_frame else f"{name}={value!r}"
 
 
-def closest(name: object, accepted: Iterable[str]) -> str:
+def closest(name: object, accepted: Iterable[str], places: Mapping[str, str] = MappingProxyType({})) -> str:
     """
     Return a hint with the accepted name that means the same, contains `name` as a word, or is the most similar.
 
-    It is empty if there is none; else it is a sentence with a space before it, such as " Did you mean 'end'?". Of a
-    mapping, it shows the value of the name.
+    It is empty if there is none; else it is a sentence with a space before it, such as " Did you mean 'end'?". A
+    name among `places` is shown with its namespace.
     """
-    shown = accepted if isinstance(accepted, Mapping) else {each: each for each in accepted}
-    lowered = {each.lower(): each for each in shown}
+    lowered = {each.lower(): each for each in accepted}
     word = snake_case(str(name))
     if (same := _OTHER_WORDS.get(word)) in lowered:
-        return f" Did you mean {shown[same]!r}?"
+        return f" Did you mean {places.get(same, same)!r}?"
     containing = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
     found = containing if len(containing) == 1 else get_close_matches(str(name).lower(), containing or lowered, n=1)
-    return f" Did you mean {shown[lowered[found[0]]]!r}?" if found else ""
+    return f" Did you mean {places.get(right := lowered[found[0]], right)!r}?" if found else ""
 
 
 def first_few(names: Sequence[str], most: int = 5) -> str:

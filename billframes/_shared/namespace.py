@@ -25,9 +25,11 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
     def find(name: str) -> Any:
         if name not in modules:
             spaces = [each for each in reversed(names) if modules[each] == "."]
-            inner = {each: f"{space}.{each}" for space in spaces for each in _listed(folder / space)}
+            inner = {
+                each: f"{space}.{each}" for space in spaces for each in _listed(folder / space) if each not in names
+            }
             inner |= {each: f"errors.{each}" for each in errors.__all__ if "errors" in spaces}
-            raise errors.unknown_name(package, name, inner | {each: each for each in names})
+            raise errors.unknown_name(package, name, [*inner, *names], inner)
         if modules[name] == ".":
             return import_module(f"{package}.{name}")
         found = getattr(import_module(modules[name], package), name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import pickle
 from dataclasses import replace
 from decimal import Decimal
@@ -11,7 +10,6 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-import billframes as bf
 from billframes.ebilling import LedesFile, LedesProfile, ledes, ledes_check, read_ledes
 from billframes.ebilling.format import LEDES_1998B
 from billframes.errors import LedesError, MissingColumnError, ParameterError
@@ -402,17 +400,3 @@ def test_no_findings_have_all_columns_and_types():
     none, some = ledes_check(frames([{}]), "96542"), ledes_check(frames([{}], invoice_state="draft"), "96542")
     assert len(none) == 0
     assert dict(none.dtypes) == dict(some.dtypes)
-
-
-def test_the_public_names_are_there():
-    found = [
-        inspect.unwrap(each)
-        for each in (
-            bf.ebilling.ledes,
-            bf.ebilling.ledes_check,
-            bf.ebilling.read_ledes,
-            LedesFile,
-            bf.ebilling.LedesProfile,
-        )
-    ]
-    assert found == [ledes, ledes_check, read_ledes, LedesFile, LedesProfile]
