@@ -6,16 +6,21 @@ import copy
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
+import warnings
 
 import pandas as pd
 import pytest
 
 import billframes as bf
+from billframes import analysis
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.data import Data
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.facts.work import work
+from tests.benchmarks import _firm
 from tests.frames import assert_frame_equal
 
 CALLS = ("realization", "contribution", "wip", "aging")
@@ -166,3 +171,30 @@ def test_settings_with_other_taxes_make_other_facts_of_the_same_frames(frames):
     assert Reader(data).fact(work) is not Reader(taxed).fact(work)
     other = data.view(frames, bf.FirmSettings(targets={"u1": {"hours": 1800, "period": "year"}}))
     assert Reader(data).fact(work).to_native() is Reader(other).fact(work).to_native()
+
+
+@pytest.mark.parametrize("name", ["utilization", "realization", "wip", "aging", "write_downs"])
+def test_no_record_is_looked_at_by_itself(name: str) -> None:
+    few, many = (_python_calls(name, _firm.make(entries)[1]) for entries in (1_000, 20_000))
+    assert many < few * 1.5
+
+
+def _python_calls(name: str, firm: _firm.Firm) -> int:
+    """Count the Python functions that an analysis of pandas frames calls; each value of an iterator is a call."""
+    frames = {each: getattr(firm, each) for each in analyses()[name].takes if hasattr(firm, each)}
+    days = {"as_of": _firm.AS_OF} if name in ("wip", "aging") else {"start": _firm.START, "end": _firm.END}
+    counted = 0
+
+    def count(_frame: object, event: str, _value: object) -> None:
+        nonlocal counted
+        counted += event == "call"
+
+    with warnings.catch_warnings():
+        # The random firm gives warnings, such as entries of internal matters on invoices.
+        warnings.simplefilter("ignore")
+        sys.setprofile(count)
+        try:
+            getattr(analysis, name)(**frames, **days)
+        finally:
+            sys.setprofile(None)
+    return counted

@@ -190,8 +190,10 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
 
 def refuse_odd_ids(name: str, native: Any, column: str) -> None:
     """Refuse ids of pandas that are lists, complex numbers or other values that can't be compared."""
-    if isinstance(native, pd.DataFrame) and column in native and native[column].dtype.kind in "Oc":
-        odd = next((each for each in native[column] if isinstance(each, list | dict | set | complex)), None)
+    values = native[column] if isinstance(native, pd.DataFrame) and column in native else None
+    # Text has the kind of objects, too, but it takes a second to look at a million texts.
+    if values is not None and values.dtype.kind in "Oc" and not isinstance(values.dtype, pd.StringDtype):
+        odd = next((each for each in values if isinstance(each, list | dict | set | complex)), None)
         if odd is not None:
             raise ParameterError(f"{name}: {column} has the value {odd!r}, {_hint(column, nw.Object)}")
 
