@@ -37,6 +37,7 @@ _CLOCK = "clock_offset_seconds"
 _LAST_INSTANT = "last_instant"
 # The table `setting` is missing, or the file is damaged or not a database.
 _NOT_A_SANDBOX = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
+_KEPT_TEMPLATES = 3
 _ADVICE = "Name a file in a folder that you can write to."
 # Seconds to wait for a lock that another process holds.
 _LOCK_TIMEOUT = 30.0
@@ -260,6 +261,8 @@ def _copy_template(template: Path, path: Path) -> bool:
     """Copy a template, with a clock that starts now; return False if there is no template or it can't be copied."""
     try:
         shutil.copyfile(template, path)
+        with suppress(OSError):
+            os.utime(template)
         with closing(_connect(path)) as connection:
             _start_clock(connection)
     except (OSError, sqlite3.DatabaseError):
@@ -268,15 +271,16 @@ def _copy_template(template: Path, path: Path) -> bool:
 
 
 def _save_template(path: Path, template: Path) -> None:
-    """Save a new database as the template, and remove the templates of other versions."""
+    """Save a new database as the template, and remove others, except those that were used last."""
     with suppress(OSError):
         template.parent.mkdir(parents=True, exist_ok=True)
         copy = template.with_name(f"{template.name}.{os.getpid()}")
         shutil.copyfile(path, copy)
         copy.replace(template)
-        for other in template.parent.glob(f"*{template.suffix}"):
-            if other != template:
-                other.unlink(missing_ok=True)
+        # Environments with other versions of the sandbox have templates of their own.
+        by_use = sorted(template.parent.glob(f"*{template.suffix}"), key=lambda each: each.stat().st_mtime)
+        for other in by_use[:-_KEPT_TEMPLATES]:
+            other.unlink(missing_ok=True)
 
 
 def _fill_new(path: Path, fill: _Fill) -> None:

@@ -78,12 +78,15 @@ def test_temporary_database_is_removed(tools):
 def test_a_firm_is_made_once_and_then_copied(tools, tmp_path):
     """The first database becomes a template. Later databases have its rows, and a clock that starts now."""
     template = tmp_path / "cache" / "firm-1.db"
-    older = tmp_path / "cache" / "firm-0.db"
-    older.parent.mkdir()
-    older.touch()
+    template.parent.mkdir()
+    for year in (2020, 2023, 2021, 2022):
+        other = template.with_name(f"firm-of-{year}.db")
+        other.touch()
+        os.utime(other, (dt.datetime(year, 1, 1).timestamp(),) * 2)
     stores = [Store(tmp_path / "first.db", tools.seed_by_hand, template=lambda: template)]
     stores += [Store(path, _never, template=lambda: template) for path in (tmp_path / "second.db", None)]
-    assert [path.name for path in template.parent.iterdir()] == ["firm-1.db"]
+    # Of other versions, those that were used last are kept.
+    assert {path.name for path in template.parent.iterdir()} == {"firm-1.db", "firm-of-2023.db", "firm-of-2022.db"}
     rows = []
     for store in stores:
         with store.read_transaction() as connection:

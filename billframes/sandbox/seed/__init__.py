@@ -17,8 +17,6 @@ from pathlib import Path
 
 import platformdirs
 
-from billframes.sandbox.seed.basics import SeededRandom
-
 __all__ = ["SIZES", "seed_database", "template_path"]
 
 SIZES = {"small": 1, "medium": 10, "large": 100}
@@ -42,6 +40,7 @@ def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = 
         About 25,000, 250,000 or 2,500,000 time entries: more people, clients and matters, not more years.
     """
     # The import reads the data files, which are only needed here.
+    from billframes.sandbox.seed.basics import SeededRandom
     from billframes.sandbox.seed.simulation import Simulation
 
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
