@@ -18,7 +18,6 @@ from billframes.report.loading import load
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from billframes.report.pdf import chromium, print_pages
-from billframes.report.workbook import check_writer, workbook
 
 Format = Literal["html", "pdf", "xlsx"]
 Step = Callable[[str], None]
@@ -74,6 +73,8 @@ def build(
     texts = {name: parameters[name] for name in _TEXTS if name in parameters}
     narratives = bool(parameters.get("narratives"))
     if format == "xlsx":
+        from billframes.report.workbook import workbook
+
         announce("Computing the figures")
         contents = [workbook(each, **texts, narratives=narratives) for each in months]
     else:
@@ -89,6 +90,9 @@ def build(
 def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noqa: A002
     """Raise `ConfigError` if a package that the format needs is not installed. The message names the extra."""
     if format == "xlsx":
+        # This imports matplotlib, which takes a third of a second.
+        from billframes.report.workbook import check_writer
+
         check_writer(extra)
         return
     if format == "pdf":

@@ -11,7 +11,7 @@ import pytest
 from billframes import _session
 from billframes.cli import main
 from billframes.errors import ConfigError, ParameterError
-from billframes.report import building, command
+from billframes.report import command, workbook as workbook_module
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_reports_of_all_lawyers_are_built_together_and_written_to_a_folder(built
 
 def test_a_workbook_can_be_that_of_a_practice_area(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(building, "workbook", lambda month, **_says: month.scope.title.encode())
+    monkeypatch.setattr(workbook_module, "workbook", lambda month, **_says: month.scope.title.encode())
     assert run("--demo", "--format", "xlsx", "--practice-area", "Family") == 0
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
 
