@@ -43,7 +43,6 @@ def patterns_of_the_package():
         assigned = {
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
-        # Each process of the tests collects them in the same order.
         for name in sorted(assigned & vars(module).keys()):
             for pattern in held(vars(module)[name]):
                 add(found, pattern, used.get(name) or others or {"sub"}, f"{path.name}: {name}")
@@ -170,13 +169,6 @@ def stop(*_):
     raise TooSlowError
 
 
-PATTERNS = patterns_of_the_package()
-
-
-def test_the_patterns_of_the_package_are_found():
-    assert len(PATTERNS) > 120
-
-
 def first_slow_text(pattern, methods):
     previous = signal.signal(signal.SIGVTALRM, stop)
     try:
@@ -195,7 +187,9 @@ def first_slow_text(pattern, methods):
 
 
 def test_no_pattern_takes_longer_than_in_proportion_to_the_text():
-    slow = {place: first_slow_text(pattern, methods) for pattern, methods, place in PATTERNS.values()}
+    patterns = patterns_of_the_package()
+    assert len(patterns) > 120
+    slow = {place: first_slow_text(pattern, methods) for pattern, methods, place in patterns.values()}
     assert {place: text for place, text in slow.items() if text} == {}
 
 
