@@ -45,4 +45,4 @@ def _listed(folder: Path) -> dict[str, str]:
     """Return the names of a namespace, with their modules; none of a package without a stub."""
     stub = folder / "__init__.pyi"
     found = _IMPORT.findall(stub.read_text(encoding="utf-8")) if stub.exists() else ()
-    return {name: module for module, *given in found for name in re.findall(r"(\w+) as", "".join(given))}
+    return {name: module for module, *given in found for name in re.findall(r"\b(\w+) as", "".join(given))}

@@ -9,11 +9,12 @@ import tempfile
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 import billframes as bf
 from billframes.commands import sandbox_client
 from billframes.report.building import build
-from tests.notebooks.private_kernels import PrivateKernel
+from billframes.widgets.dashboard.kernel import private_folder, transport_in
 
 TOKEN = "t0ken-that-nobody-sees"
 
@@ -49,7 +50,10 @@ def test_outputs_of_a_notebook_contain_no_credential(firm, monkeypatch):
     for name, value in {"BASE_URL": firm.base_url, "TOKEN": TOKEN}.items():
         monkeypatch.setenv(f"BILLFRAMES_{name}", value)
     monkeypatch.setenv("GATEWAY_KEY", "gateway-key")
-    done = NotebookClient(notebook, allow_errors=True, timeout=60, kernel_manager_class=PrivateKernel).execute()
+    with private_folder() as folder:
+        kernel = {"transport": transport_in(folder), "connection_file": str(folder / "kernel.json")}
+        config = Config(KernelManager=kernel)
+        done = NotebookClient(notebook, config=config, allow_errors=True, timeout=60).execute()
     stored = json.dumps(done)
     assert [output.ename for cell in done.cells for output in cell.outputs if output.output_type == "error"] == [
         "AuthenticationError",
