@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from billframes._shared.names import closest
+from billframes._shared.names import closest, first_few
 from billframes.errors import ParameterError
 
 # The most names that a message suggests.
@@ -14,29 +15,33 @@ _MOST_SUGGESTIONS = 5
 _SIMILARITY = 0.8
 
 
-def find_named(text: str, known: Sequence[tuple[str, str, str]], noun: str, hint: str = "") -> tuple[str, str]:
+def find_named(
+    text: str, known: Sequence[tuple[str, str, str]], noun: str, hint: str = "", *, where: str = ""
+) -> tuple[str, str]:
     """
     Find someone or something by id, reference or name, ignoring case; a part of a name is enough if it is unique.
 
-    `known` has the id, name and reference of each; a missing reference is empty. `noun` and `hint` are for the
-    `ParameterError` if nothing matches, or several do. Return the id and the name.
+    `known` has the id, name and reference of each; a missing reference is empty. `noun`, `hint` and
+    `where`, the key of a filter, are for the `ParameterError` if nothing matches, or several do. Return the id and the
+    name.
     """
-    wanted = text.strip().casefold()
+    words = re.compile(rf"(?<!\w){re.escape(text.strip().casefold())}(?!\w)")
+    wanted, place = text.strip().casefold(), f"where={{{where!r}: {text!r}}}: " if where else ""
     tests: tuple[Callable[[tuple[str, str, str]], bool], ...] = (
         lambda each: each[0].casefold() == wanted,
         lambda each: each[2].casefold() == wanted,
         lambda each: each[1].casefold() == wanted,
-        lambda each: f" {wanted} " in f" {each[1].casefold()} ",
+        lambda each: bool(words.search(each[1].casefold())),
     )
     for test in tests:
         found = [each for each in known if test(each)]
         if len(found) == 1:
             return found[0][0], found[0][1]
         if found:
-            others = ", ".join(reference or id_ for id_, _, reference in found)
-            raise ParameterError(f"{len(found)} {noun}s are called {text!r}; give one of {others}.")
+            others = first_few([f"{reference or id_} ({name})" for id_, name, reference in found])
+            raise ParameterError(f"{place}{len(found)} {noun}s fit {text!r}; give one of {others}.")
     similar = _similar(text, list(dict.fromkeys(name for _, name, _ in known)))
-    raise ParameterError(f"No {noun} has the name, reference or id {text!r}.{similar or hint}")
+    raise ParameterError(f"{place}No {noun} has the name, reference or id {text!r}.{similar or hint}")
 
 
 def _similar(text: str, known: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -57,7 +57,7 @@ def rows_of_book(
     return named
 
 
-def _listed(book: Any, columns: Collection[str]) -> set[Any]:
+def _listed(book: Any, columns: Sequence[str]) -> list[tuple[str, str, str]]:
     return listed_in({each: getattr(book, each) for each in _LISTS}, columns)
 
 

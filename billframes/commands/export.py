@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from billframes._shared.export import check_marks, check_output, to_csv, to_excel, write
-from billframes._shared.find_named import find_named
 from billframes._shared.messages import say
 from billframes._shared.names import closest, snake_case
-from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES as DECLARED
@@ -31,8 +29,6 @@ EXAMPLES = (
 DATED = ("time_entries", "expenses", "fixed_fees", "invoices")
 RESOURCES = (*DATED, *sorted({*(each.name for each in DECLARED), "client_balances", "code_sets"} - {*DATED}))
 _NAMED = {"client": "client", "matter": "matter", "user": "person"}
-# The list that has the names, and the column of other names in it.
-_LISTS = {"client": ("clients", "reference"), "matter": ("matters", "reference"), "user": ("users", "email")}
 # Rows of an Excel sheet without the heading.
 LONGEST_SHEET = 1_048_575
 
@@ -76,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     check_marks(args.decimal, args.delimiter)
     _check_filters(args, resource)
     with connected(args) as client:
-        filters = {f"{name}_id": _ids(client, name, words) for name in _NAMED if (words := getattr(args, name))}
+        filters = {name: words for name in _NAMED if (words := getattr(args, name))}
         if args.billed:
             filters["billed"] = args.billed == "yes"
         period = [] if args.period is None else [args.period]
@@ -95,13 +91,6 @@ def _check_filters(args: argparse.Namespace, resource: str) -> None:
     for name in (*_NAMED, "billed"):
         if getattr(args, name) and (name if name == "billed" else f"{name}_id") not in known:
             raise ParameterError(f"{resource} can't be filtered by --{name}; leave it out.")
-
-
-def _ids(client: Client, name: str, words: Sequence[str]) -> list[str]:
-    load, reference = _LISTS[name]
-    rows = getattr(client, load)()[[f"{name}_id", "name", reference]].astype("object").fillna("")
-    known = list(rows.itertuples(index=False, name=None))
-    return [find_named(each, known, _NAMED[name])[0] for each in words]
 
 
 def _resource(word: str) -> str:

@@ -144,6 +144,9 @@ class _ExpensesOptions(TypedDict, total=False):
     client_id: Ids | None
     invoice_id: Id | None
     billed: bool | None
+    user: Names | None
+    matter: Names | None
+    client: Names | None
     select: Names | None
     sort: Names | None
     modified_since: DateLike | None
@@ -189,6 +192,9 @@ class Expenses(Loader):
         client_id: Ids | None = None,
         invoice_id: Id | None = None,
         billed: bool | None = None,
+        user: Names | None = None,
+        matter: Names | None = None,
+        client: Names | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
     ) -> int: ...
@@ -223,6 +229,9 @@ class _FixedFeesOptions(TypedDict, total=False):
     client_id: Ids | None
     invoice_id: Id | None
     billed: bool | None
+    user: Names | None
+    matter: Names | None
+    client: Names | None
     select: Names | None
     sort: Names | None
     modified_since: DateLike | None
@@ -268,6 +277,9 @@ class FixedFees(Loader):
         client_id: Ids | None = None,
         invoice_id: Id | None = None,
         billed: bool | None = None,
+        user: Names | None = None,
+        matter: Names | None = None,
+        client: Names | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
     ) -> int: ...
@@ -310,6 +322,8 @@ class _InvoicesOptions(TypedDict, total=False):
     invoice_state: str | None
     client_id: Ids | None
     matter_id: Ids | None
+    client: Names | None
+    matter: Names | None
     select: Names | None
     sort: Names | None
     modified_since: DateLike | None
@@ -353,6 +367,8 @@ class Invoices(Loader):
         invoice_state: str | None = None,
         client_id: Ids | None = None,
         matter_id: Ids | None = None,
+        client: Names | None = None,
+        matter: Names | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
     ) -> int: ...
@@ -366,6 +382,11 @@ class _MattersOptions(TypedDict, total=False):
     client_id: Ids | None
     practice_area_id: Id | None
     archived: bool | None
+    user: Names | None
+    responsible: str | None
+    originator: str | None
+    client: Names | None
+    practice_area: str | None
     select: Names | None
     sort: Names | None
     modified_since: DateLike | None
@@ -399,6 +420,11 @@ class Matters(Loader):
         client_id: Ids | None = None,
         practice_area_id: Id | None = None,
         archived: bool | None = None,
+        user: Names | None = None,
+        responsible: str | None = None,
+        originator: str | None = None,
+        client: Names | None = None,
+        practice_area: str | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
     ) -> int: ...
@@ -464,6 +490,9 @@ class _TimeEntriesOptions(TypedDict, total=False):
     fixed_fee_id: Id | None
     billing_type: str | None
     billed: bool | None
+    user: Names | None
+    matter: Names | None
+    client: Names | None
     select: Names | None
     sort: Names | None
     modified_since: DateLike | None
@@ -511,6 +540,9 @@ class TimeEntries(Loader):
         fixed_fee_id: Id | None = None,
         billing_type: str | None = None,
         billed: bool | None = None,
+        user: Names | None = None,
+        matter: Names | None = None,
+        client: Names | None = None,
         modified_since: DateLike | None = None,
         params: Parameters | None = None,
     ) -> int: ...

@@ -151,8 +151,9 @@ def _filter_arguments(resource: Resource) -> Iterator[Argument]:
         )
         last = "Last day, inclusive. With None, the period has no end."
         yield Argument("end", "DateLike | None", "str, date, datetime or Timestamp", last, positional=True)
-    filters = (each for each in resource.filters if each.kind != "date")
+    filters = [each for each in resource.filters if each.kind != "date"]
     yield from sorted(map(_filter, filters), key=lambda each: not each.positional)
+    yield from (_name_of(each) for each in filters if each.named_in)
 
 
 def _filter(declared: Filter) -> Argument:
@@ -169,6 +170,13 @@ def _filter(declared: Filter) -> Argument:
             "server ignores it, all rows that fit the other filters are loaded."
         )
     return Argument(declared.argument, f"{annotation} | None", shown, text, positional=declared.positional)
+
+
+def _name_of(declared: Filter) -> Argument:
+    several = " Also a list." if declared.many else ""
+    text = f"As `{declared.argument}`, by name, reference or id; a part of a name is enough if it fits one.{several}"
+    annotation, shown = ("Names", "str or list of str") if declared.many else ("str", "str")
+    return Argument(declared.name_argument, f"{annotation} | None", shown, text)
 
 
 _FIELD_TYPES = {

@@ -13,8 +13,10 @@ from uuid import UUID
 
 from billframes._shared.suggestions import SuggestsNames
 from billframes.config.firm_calendar import FirmCalendar
+from billframes.errors import ParameterError
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared_method, install_methods
+from billframes.loaders.names import ids_of
 from billframes.loading.connection import ApiConnection, Connected
 from billframes.loading.convert import checked_format
 from billframes.loading.load import count_records, load
@@ -83,8 +85,21 @@ class ListLoader(Loader):
         kind = checked_format(arguments.pop("to"))
         progress = arguments.pop("progress", None)
         check_progress(progress)
-        frame: Frame = self._load(self._request(arguments), to=kind, progress=progress)
+        frame: Frame = self._load(self._request(self._with_ids(arguments)), to=kind, progress=progress)
         return frame
+
+    def _with_ids(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Replace the names of clients, matters, people and practice areas by their ids."""
+        given = dict(arguments)
+        named = {each: given.pop(each.name_argument, None) for each in self._resource.filters if each.named_in}
+        named = {each: names for each, names in named.items() if names is not None}
+        for each in named:
+            if given[each.argument] is not None:
+                raise ParameterError(f"{each.name_argument}= and {each.argument}= are both given; give one of them.")
+        if named:
+            # Other arguments are checked before names are looked up.
+            self._request(dict(given))
+        return given | {each.argument: ids_of(self._connection, each, names) for each, names in named.items()}
 
     def _request(self, arguments: dict[str, Any]) -> ListRequest:
         names = self._resource.filters_by_argument
@@ -113,6 +128,7 @@ class PagedLoader(ListLoader):
 
         {load_raises}
         """
+        arguments = self._with_ids(arguments)
         request = self._request({**arguments, "select": ()})
         if request.local_filters:
             # The server may ignore the filter, and count more records.

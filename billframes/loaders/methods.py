@@ -31,7 +31,7 @@ _LOAD_RAISES = """\
 Raises
 ------
 ParameterError
-    An argument is wrong; no request was sent.
+    An argument is wrong, or a name fits no record or several; the records were not requested.
 ConfigError
     The address of the API is unknown: connect first.
 DecodeError

@@ -114,7 +114,11 @@ def _checked(name: str, declared: Filter, given: Any) -> list[Any]:
     match declared.kind:
         case "id":
             several = declared.many and isinstance(given, Collection) and not isinstance(given, str | bytes)
-            return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
+            try:
+                return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
+            except ParameterError as error:
+                hint = f" {declared.name_argument}= takes names." if declared.named_in else ""
+                raise ParameterError(f"{error}{hint}") from None
         case "enum":
             return [enum_value(name, given, declared.values)]
         case "flag":

@@ -31,7 +31,8 @@ class Filter:
     value; if a row has another value, the server is in error. A filter that is not `described` by the API is sent, and
     then applied to the received rows, because a server may ignore it. `present_if` is a boolean property that is true
     if `field` has a value: a row with the flag but without the value can't be filtered. `many` is whether the loader
-    also takes a list of ids, and reads one list for each.
+    also takes a list of ids, and reads one list for each. `named_in` is the list whose records the ids belong to: with
+    it, the loader also takes their names, as an argument without "_id".
     """
 
     name: str
@@ -43,11 +44,17 @@ class Filter:
     present_if: str | None = None
     many: bool = False
     positional: bool = False
+    named_in: str = ""
 
     @property
     def argument(self) -> str:
         """The name of the loader's argument."""
         return snake_case(self.name)
+
+    @property
+    def name_argument(self) -> str:
+        """The name of the loader's argument that takes names."""
+        return self.argument.removesuffix("_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +137,9 @@ def _sorts(*names: str, **others: str) -> Mapping[str, str]:
 
 _START = Filter("startDate", "date", "First day, inclusive.")
 _END = Filter("endDate", "date", "Last day, inclusive.")
-_USER = Filter("userId", "id", "Only records of this user.", field="userId", many=True)
-_MATTER = Filter("matterId", "id", "Only records of this matter.", field="matterId", many=True)
-_CLIENT = Filter("clientId", "id", "Only records of this client.", field="clientId", many=True)
+_USER = Filter("userId", "id", "Only records of this user.", field="userId", many=True, named_in="users")
+_MATTER = Filter("matterId", "id", "Only records of this matter.", field="matterId", many=True, named_in="matters")
+_CLIENT = Filter("clientId", "id", "Only records of this client.", field="clientId", many=True, named_in="clients")
 _BILLED = Filter(
     "billed",
     "flag",
@@ -215,7 +222,7 @@ INVOICES = Resource(
         Filter("invoiceState", "enum", "Only invoices in this state.", _values(r.InvoiceState), field="invoiceState"),
         _CLIENT,
         # An invoice may cover several matters and shows one of them, so its matterId may differ from the filter's.
-        Filter("matterId", "id", "Only invoices that cover this matter.", many=True),
+        Filter("matterId", "id", "Only invoices that cover this matter.", many=True, named_in="matters"),
     ),
     select=("client", "matter", "meta"),
     sort=MappingProxyType(
@@ -261,11 +268,19 @@ MATTERS = Resource(
         Filter("query", "text", "Part of the matter's or the client's name or reference.", positional=True),
         Filter("reference", "text", "The exact reference.", field="reference"),
         Filter("clientReference", "text", "The client's exact reference."),
-        Filter("userId", "id", "Only matters that this user is assigned to.", many=True),
-        Filter("responsibleId", "id", "Only matters of this responsible attorney.", field="responsibleId"),
-        Filter("originatorId", "id", "Only matters that this attorney originated."),
+        Filter("userId", "id", "Only matters that this user is assigned to.", many=True, named_in="users"),
+        Filter(
+            "responsibleId", "id", "Only matters of this responsible attorney.", field="responsibleId", named_in="users"
+        ),
+        Filter("originatorId", "id", "Only matters that this attorney originated.", named_in="users"),
         _CLIENT,
-        Filter("practiceAreaId", "id", "Only matters of this practice area.", field="practiceAreaId"),
+        Filter(
+            "practiceAreaId",
+            "id",
+            "Only matters of this practice area.",
+            field="practiceAreaId",
+            named_in="practice_areas",
+        ),
         Filter(
             "archived", "flag", "True: only archived matters. False: only active ones. None: all.", field="archived"
         ),

@@ -197,7 +197,11 @@ def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
         ),
         (["realization"], {}, "'realization' is an analysis. Write the names of its figures"),
         ([], {}, "figures needs the names of figures"),
-        (["wip"], {"where": {"client": "Nobody"}}, "where={'client': 'Nobody'}: no row has this value"),
+        (
+            ["wip"],
+            {"where": {"client": "Nobody"}},
+            "where={'client': 'Nobody'}: No client has the name",
+        ),
         (["wip"], {"where": {"client": []}}, "has no values, so "),
         (["wip"], {"where": "client"}, "where takes keys with their values"),
         (["receivables"], {"by": ["billing_type", "client"], "top": 2}, "by='billing_type'"),
@@ -280,13 +284,31 @@ def two_people(engine="pandas"):
 
 
 @pytest.mark.parametrize("engine", ["pandas", "polars lazy"])
-@pytest.mark.parametrize("where", [{"client": "Idle"}, {"client": "c9"}, {"user": "Cy Idle"}, {"user": "u9"}])
+@pytest.mark.parametrize(
+    "where",
+    [{"client": "Idle"}, {"client": "c9"}, {"user": "Cy Idle"}, {"user": "u9"}, {"user": "idle"}, {"user": "Cy"}],
+)
 def test_clients_and_people_without_rows_are_0_also_from_frames(engine, where):
     """They were refused, although a book returns 0."""
     rows = rows_of(figures("billed_amount", "wip", where=where, start="2026-10", **two_people(engine)))
     assert rows == [{"billed_amount": 0.0, "wip_amount": 0.0}]
-    with pytest.raises(ParameterError, match="no row has this value"):
+    with pytest.raises(ParameterError, match="No client has the name, reference or id 'Nobody'"):
         figures("billed_amount", where={"client": "Nobody"}, start="2026-10", **two_people(engine))
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars lazy"])
+def test_a_part_of_a_name_filters_if_it_fits_one_record_of_the_firm(engine):
+    made = on(make_firm(), ENGINES[engine])
+    frames = {name: made[name] for name in FRAMES}
+    whole = rows_of(figures("billed_amount", where={"client": "c0"}, start="2026-10", **frames))
+    assert whole[0]["billed_amount"] > 0
+    for text in ("0", "client 0", " CLIENT 0 "):
+        assert rows_of(figures("billed_amount", where={"client": text}, start="2026-10", **frames)) == whole
+    # Clients without rows in the period count, too.
+    tables = add(make_firm(), "clients", {"client_id": "c9", "name": "Zero (0), Inc.", "reference": "B9"})
+    made = on(tables, ENGINES[engine])
+    with pytest.raises(ParameterError, match=r"'0'\}: 2 clients fit '0'; give one of .*B9 \(Zero \(0\), Inc\.\)"):
+        figures("billed_amount", where={"client": "0"}, start="2026-10", **{name: made[name] for name in FRAMES})
 
 
 def test_a_figure_that_is_a_date_stays_one_if_rows_are_added_up_and_is_none_to_choose_by():

@@ -81,7 +81,7 @@ def test_rows_are_the_same_on_other_engines(engine, figure):
         ("lockup.wip_amount", {}, "lockup does not add it up from single rows. Ask for those of 'wip_amount'"),
         ("realization.unbilled_amount", {}, "only with other options or settings"),
         ("wip", {"by": "month"}, "'month': wip is known on one day"),
-        ("billed_amount", {"where": {"client": "Nobody"}}, "no row has this value"),
+        ("billed_amount", {"where": {"client": "Nobody"}}, "No client has the name, reference or id"),
         ("billed_amount", {"where": "Acme"}, "where takes keys"),
         ("biled_amount", {}, "billed_amount"),
     ],

@@ -113,7 +113,7 @@ def test_a_client_is_found_by_reference_name_or_id_and_a_shared_name_is_refused(
     for text in (alone["reference"], alone["name"].upper(), alone["client_id"], f" {alone['name']} "):
         assert find_scope(october.firm_book, "client", text).id == alone["client_id"]
     twice = clients[clients["name"].duplicated(keep=False)].iloc[0]
-    with pytest.raises(ParameterError, match=rf"2 clients are called .*give one of .*{twice['reference']}"):
+    with pytest.raises(ParameterError, match=rf"2 clients fit .*give one of .*{twice['reference']}"):
         find_scope(october.firm_book, "client", twice["name"])
     with pytest.raises(ParameterError, match="No client has the name, reference or id 'Nobody'"):
         find_scope(october.firm_book, "client", "Nobody")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from billframes._shared.names import closest
+from billframes._shared.find_named import find_named
 from billframes.analysis.declare.lookup import analyses, weight_of
+from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.keys.by import TIMES, columns_of
 from billframes.analysis.results.figure_names import Figure
@@ -28,6 +29,8 @@ from billframes.errors import MissingColumnError, ParameterError
 _OTHERS = "Others ({})"
 _NOT_ADDED = "That of several rows can't be calculated from theirs."
 Places = NDArray[Any]
+# Returns the id, the name and the reference of the records of a key, by its columns.
+KeyRecords = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +114,12 @@ class FigureRows:
                     columns[f"{each.column}_since{end}"] = now - before
         return pd.concat([self.keys, pd.DataFrame(columns, self.keys.index)], axis=1)
 
-    def where(self, key: str, wanted: Any, listed: Callable[[list[str]], Collection[Any]]) -> FigureRows:
+    def where(self, key: str, wanted: Any, listed: KeyRecords) -> FigureRows:
         """
-        Keep the rows with one of the values, which are ids or labels; None is a missing value.
+        Keep the rows with one of the values, which are ids, labels, or words of a label; None is a missing value.
 
-        A value that no row has must be `listed` for the key's columns: the firm knows it, and its sums are 0.
+        A value that no row has must fit one record that is `listed` for the key's columns, which may have no rows: its
+        sums are then 0.
         """
         columns = columns_of(key, self.names)
         wanted = [*wanted] if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
@@ -135,13 +139,11 @@ class FigureRows:
                 continue
             sought = text_of(value) if isinstance(value, dt.date) else value
             hits = (values.astype(object) == sought).any(axis="columns").to_numpy()
-            if not hits.any() and text_of(value) in listed(columns):
-                continue
             if not hits.any():
-                known = [str(each) for each in values[columns[-1]].dropna().unique()]
-                raise ParameterError(
-                    f"where={{{key!r}: {value!r}}}: no row has this value.{closest(str(value), known)}"
-                )
+                pairs = values.dropna()[[columns[0], columns[-1]]].astype(str).itertuples(index=False, name=None)
+                known = {id_: (id_, name, "") for id_, name in pairs} | {each[0]: each for each in listed(columns)}
+                id_, _ = find_named(str(text_of(value)), [*known.values()], title_of_key(key), where=key)
+                hits = (values[columns[0]].astype(str) == id_).to_numpy()
             if len(ids := values.loc[hits, columns[0]].unique()) > 1:
                 raise ParameterError(
                     f"where={{{key!r}: {value!r}}}: several have this name. Write an id: {', '.join(map(repr, ids))}."

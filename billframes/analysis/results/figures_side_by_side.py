@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -26,7 +26,7 @@ from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import TIMES, By, columns_of, names_in
 from billframes.analysis.results.figure_names import find_figures
-from billframes.analysis.results.figure_rows import FigureRows, text_of
+from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
 from billframes.analysis.results.figure_source import Source
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -71,9 +71,9 @@ def figures(
     by : str or list of str, optional
         Keys to group by; None gives one row.
     where : mapping of str to object, optional
-        Keys, each with a value or a list of values: ids or labels, exact; None is a missing value. An invoice's fee is
-        first spread over all the work on it, as without a filter. The filter then keeps the parts of the matching
-        work, so all values of a key, with None, add up to the whole.
+        Keys, each with a value or a list of values: ids, names, references, or a part of a name if it fits only one;
+        None is a missing value. An invoice's fee is first spread over all the work on it, as without a filter. The
+        filter then keeps the parts of the matching work, so all values of a key, with None, add up to the whole.
     start, end : str or date, optional
         First and last day, inclusive, or a whole period such as "2026-Q3" as `start`.
     as_of : str or date, optional
@@ -196,15 +196,26 @@ def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any], run: Callabl
     return analysis.function(**of.natives, **settings, **how)
 
 
-def listed_in(frames: Mapping[str, Any], columns: Collection[str]) -> set[Any]:
-    """Return the values of a key's columns in frames, such as clients without work in the period; days as text."""
-    found: set[Any] = set()
+def listed_in(frames: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, str, str]]:
+    """
+    Return the id, the name and the reference of a key's records in frames, such as clients without work in the period.
+
+    Values of a key without names are both id and name; days are text.
+    """
+    found = []
+    stem = columns[0].removesuffix("_id")
     for name, native in frames.items():
         frame = cast("Frame", nw.from_native(native))
-        own = {each.removeprefix(f"{name.removesuffix('s')}_") for each in columns}
-        for column in {*columns, *own} & {*map(str, column_names(frame))}:
-            rows = to_dicts(as_arrow(frame, [column]).select(column).unique())
-            found |= {text_of(row[column]) for row in rows if row[column] is not None}
+        there, own = {*map(str, column_names(frame))}, f"{name.removesuffix('s')}_"
+        # The list of clients has "name" in place of "client_name".
+        sought = [[each, each.removeprefix(own)] for each in (columns[0], columns[-1], f"{stem}_reference")]
+        sought[-1] += ["email"] if own == f"{stem}_" else []
+        taken = [next((each for each in spellings if each in there), None) for spellings in sought]
+        if taken[0] and taken[1]:
+            used = list(dict.fromkeys(filter(None, taken)))
+            for row in to_dicts(as_arrow(frame, used).select(used).unique()):
+                texts = ["" if each is None or row[each] is None else str(text_of(row[each])) for each in taken]
+                found += [(texts[0], texts[1], texts[2])] if texts[0] else []
     return found
 
 
@@ -217,12 +228,12 @@ def figures_of(
     where: Mapping[str, Any] | None = None,
     compare: Compare | None = None,
     top: int | None = None,
-    listed: Callable[[list[str]], Collection[Any]] = lambda _columns: (),
+    listed: KeyRecords = lambda _columns: (),
 ) -> Any:
     """
     Calculate figures from any source, as `figures` does from frames; the result is of the kind of `like`.
 
-    `listed` returns the values of a key's columns that the firm knows, also those without rows.
+    `listed` returns the records that the firm knows of a key's columns, also those without rows.
     """
     wanted, keys, filters = find_figures(names), names_in(by), {} if where is None else where
     _check(keys, filters, compare, top, source)

@@ -34,7 +34,7 @@ from billframes.analysis.keys.columns import as_text
 from billframes.analysis.keys.formulas import terms_of, value_of
 from billframes.analysis.keys.keys import Added
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure
-from billframes.analysis.results.figure_rows import FigureRows
+from billframes.analysis.results.figure_rows import FigureRows, KeyRecords
 from billframes.analysis.results.figure_source import Source
 from billframes.analysis.results.figures_side_by_side import FRAMES, call_on, data_of, listed_in, source_of
 from billframes.config.firm import FirmSettings
@@ -139,7 +139,7 @@ def rows_from(
     *,
     by: By,
     where: Mapping[str, Any] | None,
-    listed: Callable[..., Any],
+    listed: KeyRecords,
     options: Mapping[str, Any],
 ) -> Any:
     """
@@ -198,7 +198,7 @@ def _run(
     figure: Figure,
     keys: Sequence[str],
     where: Mapping[str, Any],
-    listed: Callable[..., Any],
+    listed: KeyRecords,
     analysis: Analysis,
     data: Data,
     **options: Any,
@@ -359,7 +359,7 @@ def _agree(whole: pa.ChunkedArray, parts: pa.ChunkedArray) -> bool:
     return abs(float(np.sum(whole.to_numpy())) - float(np.sum(parts.to_numpy()))) <= _CENT
 
 
-def _where(found: pa.Table, where: Mapping[str, Any], listed: Callable[..., Any]) -> pa.Table:
+def _where(found: pa.Table, where: Mapping[str, Any], listed: KeyRecords) -> pa.Table:
     keys = found.select([column for key in where for column in columns_of(key, found.column_names)]).to_pandas()
     rows = FigureRows((), ("",), keys, {("", ""): pd.DataFrame({"place": np.arange(len(keys))})})
     for key, values in where.items():
