@@ -7,10 +7,10 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from billframes import ParameterError
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
 from billframes.analysis.sheets.aging import ANALYSIS
+from billframes.errors import ParameterError
 from tests.analysis.calls import CALLS
 
 
