@@ -115,9 +115,12 @@ def _pages() -> dict[str, str]:
     pages = {f"loaders/{name}.rst": _loader(name) for name in loaders}
     pages["loaders.rst"] = _title("Loaders") + _toctree(f"loaders/{name}" for name in loaders)
     spaces = [bf, bf.bulk, bf.ebilling, bf.forecast, bf.guidelines, bf.ledger, bf.sandbox, bf.widgets]
-    public = [(f"{space.__name__}.{name}", getattr(space, name)) for space in spaces for name in space.__all__]
-    functions = [path for path, each in public if inspect.isfunction(each)]
-    classes = [path for path, each in public if isinstance(each, type)]
+    public: dict[object, str] = {}
+    for space in spaces:
+        for name in space.__all__:
+            public.setdefault(inspect.unwrap(getattr(space, name)), f"{space.__name__}.{name}")
+    functions = [path for each, path in public.items() if inspect.isfunction(each)]
+    classes = [path for each, path in public.items() if isinstance(each, type)]
     pages["classes.rst"] = _title("Classes") + "".join(map(_class, dict.fromkeys([*classes, *RETURNED])))
     pages["functions.rst"] = _title("Functions") + "".join(map(_function, functions))
     pages["analysis-functions.rst"] = _title("Analyses as functions") + "".join(

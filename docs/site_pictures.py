@@ -33,7 +33,7 @@ from billframes.widgets.dashboard.kernel import private_folder
 __all__ = ["WIDGETS", "draw_pictures", "tools"]
 
 WIDGETS = {
-    "filter_panel": 'entries = bf.enrich(bf.time_entries("2026-10"))\nbf.filter_panel(entries)',
+    "filter_panel": 'entries = bf.enrich(bf.time_entries("2026-10"))\nbf.widgets.filter_panel(entries)',
     "explore": 'bf.explore(bf.book("2026"))',
     "apply_button": (
         'entries = bf.time_entries("2026-10", billed=False).head(5)\n'

@@ -37,7 +37,7 @@ def run_cell(shell, capsys, client):
 LIBRARY = "billframes/"
 CALLS = {
     "client.time_entries('soon')": "ParameterError: start='soon' is not a date or period",
-    "client.time_entries(user='x')": "CallError: time_entries() got an unexpected keyword argument 'user'. Did you",
+    "client.time_entries(usr='x')": "CallError: time_entries() got an unexpected keyword argument 'usr'. Did you",
     "bf.analysis.utilization(userz=1)": "CallError: utilization() got an unexpected keyword argument 'userz'. Did you",
     "bf.time_entires": "UnknownNameError: billframes has no 'time_entires'. Did you mean 'time_entries'?",
     "client.matters.get('00000000-0000-4000-8000-000000000000')": "NotFoundError: matters: not found (404)",

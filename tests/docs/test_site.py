@@ -82,7 +82,11 @@ def test_the_gallery_shows_every_chart_table_and_widget_with_its_code(site):
         shown[last] = entry.select_one("img, .wide table")
     charts = {f"bf.plots.{name}" for name in bf.plots.__all__}
     tables = {f"bf.tables.{name}" for name in bf.tables.__all__ if name != "TableOf"}
-    made = {f"bf.widgets.{name}" for name in widgets.__all__ if not isinstance(getattr(widgets, name), type)}
+    made = {
+        f"bf.{name}" if name in bf.__all__ else f"bf.widgets.{name}"
+        for name in widgets.__all__
+        if not isinstance(getattr(widgets, name), type)
+    }
     assert set(shown) == charts | tables | made | {"billframes dashboard"}
     assert all(shown.values())
 

@@ -132,7 +132,7 @@ def check_call(server: Server, endpoint: Endpoint, *, slow: bool = False, **opti
 
 def _public(error: bf.errors.BillframesError) -> int:
     """Return the position of the first public class among an error's base classes."""
-    return next(place for place, kind in enumerate(type(error).__mro__) if hasattr(bf, kind.__name__))
+    return next(place for place, kind in enumerate(type(error).__mro__) if hasattr(bf.errors, kind.__name__))
 
 
 def _problem(server: Server, endpoint: Endpoint, result: Any, error: bf.errors.BillframesError | None) -> str:

@@ -211,7 +211,7 @@ def test_names_are_shown_as_text_never_as_html(panel):
 
 
 def test_the_panel_is_a_name_of_billframes():
-    assert "filter_panel" in dir(bf)
+    assert "filter_panel" in dir(bf.widgets)
     assert inspect.unwrap(bf.widgets.filter_panel).__module__ == "billframes.widgets.panel"
 
 
