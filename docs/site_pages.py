@@ -114,14 +114,15 @@ def _pages() -> dict[str, str]:
     loaders = [name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
     pages = {f"loaders/{name}.rst": _loader(name) for name in loaders}
     pages["loaders.rst"] = _title("Loaders") + _toctree(f"loaders/{name}" for name in loaders)
-    spaces = [bf, bf.bulk, bf.ebilling, bf.forecast, bf.guidelines, bf.ledger, bf.sandbox, bf.widgets]
+    # Analyses, charts, tables and errors have pages of their own.
+    spaces = [getattr(bf, name) for name in sorted({*bf.__all__} - {"analysis", "plots", "tables", "errors"})]
     public: dict[object, str] = {}
-    for space in spaces:
+    for space in (bf, *filter(inspect.ismodule, spaces)):
         for name in space.__all__:
             public.setdefault(inspect.unwrap(getattr(space, name)), f"{space.__name__}.{name}")
     functions = [path for each, path in public.items() if inspect.isfunction(each)]
     classes = [path for each, path in public.items() if isinstance(each, type)]
-    pages["classes.rst"] = _title("Classes") + "".join(map(_class, dict.fromkeys([*classes, *RETURNED])))
+    pages["classes.rst"] = _title("Classes") + "".join(map(_class, [*classes, *RETURNED]))
     pages["functions.rst"] = _title("Functions") + "".join(map(_function, functions))
     pages["analysis-functions.rst"] = _title("Analyses as functions") + "".join(
         _function(f"billframes.analysis.{name}") for name in bf.analysis.__all__

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from billframes import errors
 from billframes._shared.suggestions import suggest_arguments
+from billframes.errors import __all__ as error_names, unknown_name
 
 _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 
@@ -28,8 +28,8 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
             inner = {
                 each: f"{space}.{each}" for space in spaces for each in _listed(folder / space) if each not in names
             }
-            inner |= {each: f"errors.{each}" for each in errors.__all__ if "errors" in spaces}
-            raise errors.unknown_name(package, name, [*inner, *names], inner)
+            inner |= {each: f"errors.{each}" for each in error_names if "errors" in spaces}
+            raise unknown_name(package, name, [*inner, *names], inner)
         if modules[name] == ".":
             return import_module(f"{package}.{name}")
         found = getattr(import_module(modules[name], package), name)

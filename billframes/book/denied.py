@@ -18,7 +18,7 @@ from billframes._shared.notes import Notes, Rule, collect_notes, note
 from billframes.errors import AccessDeniedError, MissingColumnError, ParameterError
 from billframes.loading.load import load
 from billframes.loading.query_args import build_request
-from billframes.schema.resources import CUSTOM_FIELDS, RESOURCES
+from billframes.schema.resources import CUSTOM_FIELDS, RESOURCE_OF
 
 DETAILS = {
     "users": "Roles, e-mail addresses and people without work are unknown",
@@ -52,7 +52,7 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
             return found, True
     except AccessDeniedError:
         pass
-    resource = next(each for each in RESOURCES if each.name == name)
+    resource = RESOURCE_OF[name]
     request = build_request(resource, {}, select="-customFields", limit=0)
     frame: pd.DataFrame = load(client._connection, request, to="pandas")
     # Nothing was loaded, so nothing about a load is true of it.

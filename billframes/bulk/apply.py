@@ -29,7 +29,7 @@ from billframes.bulk.sender import Sender
 from billframes.bulk.writer import Writer
 from billframes.loading.connection import WritingConnection, request_threads
 from billframes.loading.progress import Progress, progress_reporter
-from billframes.schema.resources import RESOURCES, Resource
+from billframes.schema.resources import RESOURCE_OF, Resource
 
 # The most times that a create is sent again if the server does not have it.
 _ROUNDS = 3
@@ -99,7 +99,7 @@ def send_journal(
 
 def resource_of(journal: Journal) -> Resource:
     """Return the resource whose records a journal changes."""
-    return next(each for each in RESOURCES if each.name == journal.about["resource"])
+    return RESOURCE_OF[journal.about["resource"]]
 
 
 class _JournalRun:

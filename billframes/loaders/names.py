@@ -10,7 +10,7 @@ from billframes.errors import ParameterError
 from billframes.loading.connection import ApiConnection
 from billframes.loading.load import load
 from billframes.loading.query_args import build_request
-from billframes.schema.resources import RESOURCES, Filter
+from billframes.schema.resources import RESOURCE_OF, Filter
 
 _NAMES, _REFERENCES = ("name", "label"), ("reference", "email")
 
@@ -25,7 +25,7 @@ def ids_of(connection: ApiConnection, declared: Filter, given: Any) -> str | lis
     for each in texts:
         if not isinstance(each, str) or not each.strip():
             raise ParameterError(f"{as_given(declared.name_argument, each)} is not a name.")
-    resource = next(each for each in RESOURCES if each.name == declared.named_in)
+    resource = RESOURCE_OF[declared.named_in]
     select = () if resource.select else None
     table = load(connection, build_request(resource, {}, select=select), to="arrow", progress=False)
     columns = [next((each for each in few if each in table.column_names), "") for few in (_NAMES, _REFERENCES)]

@@ -1,4 +1,9 @@
-"""Compare versions of a mirror: by how much the balances of final invoices fell, and which became final late."""
+"""Compare versions of a mirror: by how much the balances of final invoices fell, and which became final late.
+
+The API shows no payments. A mirror that was refreshed before and after a payment shows that the balance fell. A fall is
+not always money: the invoice's amount may have been reduced, or a credit of the same client used. These two parts are
+shown beside the fall, and only the rest is called an implied receipt.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,13 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
 from billframes.mirror.history import INSTANT, rows_of_changed_files, sorted_frame
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
+from billframes.periods import Period
 
 _AMOUNTS = ("fall_amount", "adjusted_amount", "credited_amount", "implied_receipt_amount")
 _RECEIPTS = dict.fromkeys(("invoice_id", "invoice_number", "client_id", "client_name"), "str")
@@ -24,10 +31,23 @@ _BECAME_FINAL = {"invoice_id": "str", "final_since": INSTANT}
 Rows = list[dict[str, Any]]
 
 
+def versions_to_compare(versions: Sequence[Version], span: Period, place: str) -> Sequence[Version]:
+    """Return the versions of a period, after the last one before it; raise `MirrorError` for less than two."""
+    until = [each for each in versions if span.end is None or each.time.date() <= span.end]
+    earlier = sum(span.start is not None and each.time.date() < span.start for each in until)
+    chosen = until[max(earlier - 1, 0) :]
+    if len(chosen) < 2:
+        raise MirrorError(
+            f"The mirror {place} has no two versions to compare for this period; it has {len(chosen)}. "
+            "Receipts are found by comparing a refresh before and a refresh after them."
+        )
+    return chosen
+
+
 def compare(
     storage: Storage, versions: Sequence[Version], client_names: Mapping[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of `receipts`, and since when invoices are final that were drafts after their date."""
+    """Return the rows of `implied_receipts`, and since when invoices are final that were drafts after their date."""
     fallen: Rows = []
     late: Rows = []
     for before, after in pairwise(versions):

@@ -21,7 +21,7 @@ from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_s
 from billframes.mirror.cleanup import remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
-from billframes.mirror.falls import compare
+from billframes.mirror.falls import compare, versions_to_compare
 from billframes.mirror.firm_settings import settings_of
 from billframes.mirror.history import changes, history, summary
 from billframes.mirror.lock import folder_lock
@@ -264,14 +264,7 @@ class Mirror(LoaderSet):
         >>> m.implied_receipts("2026-10")["implied_receipt_amount"].sum()  # doctest: +SKIP
         """
         span = resolve(start, end, calendar=FirmCalendar(lambda: self))
-        until = [each for each in self._versions() if span.end is None or each.time.date() <= span.end]
-        earlier = sum(span.start is not None and each.time.date() < span.start for each in until)
-        chosen = until[max(earlier - 1, 0) :]
-        if len(chosen) < 2:
-            raise MirrorError(
-                f"The mirror {self.path} has no two versions to compare for this period; it has {len(chosen)}. "
-                "Receipts are found by comparing a refresh before and a refresh after them."
-            )
+        chosen = versions_to_compare(self._versions(), span, self.path)
         return compare(self._storage, chosen, self._client_names())[0]
 
     def tag(self, name: str, version: int | None = None) -> None:

@@ -353,3 +353,5 @@ RESOURCES = (
     TIME_ENTRIES,
     USERS,
 )
+RESOURCE_OF: Mapping[str, Resource] = MappingProxyType({each.name: each for each in RESOURCES})
+"""The lists by name."""

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.errors import ParameterError
-from billframes.schema.resources import RESOURCES
+from billframes.schema.resources import RESOURCE_OF, RESOURCES
 from billframes.schema.sources import sources_of
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
@@ -93,8 +93,7 @@ _TO_DATE = {
 
 def _empty_table(name: str) -> pa.Table:
     """Return a table without rows, with the columns that the API's records of a kind have."""
-    resource = next(each for each in RESOURCES if each.name == name)
-    columns = [each.column for each in sources_of(resource.record)]
+    columns = [each.column for each in sources_of(RESOURCE_OF[name].record)]
     return pa.table({column.name: pa.array([], _ARROW_KINDS.get(column.kind, pa.string())) for column in columns})
 
 
