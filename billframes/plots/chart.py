@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from billframes._shared.format import MISSING, format_number
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.suggestions import suggest_arguments
-from billframes.analysis.declare.lookup import analyses, measure
+from billframes.analysis.declare.lookup import analyses, measure, path_of
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
@@ -183,7 +183,7 @@ class Chart(ChartSpec):
         if not names:
             raise MissingColumnError(
                 "The chart needs columns of days such as '31-60', which the frame does not have; pass a result of "
-                f"billframes.analysis.{self.analysis}(). It has: {', '.join(map(str, frame.columns))}."
+                f"{path_of(self.analysis)}. It has: {', '.join(map(str, frame.columns))}."
             )
         return {name: found.title if (found := measure(name)) else name for name in names}
 

@@ -12,7 +12,7 @@ import pandas as pd
 from billframes._shared.format import short_date
 from billframes._shared.notes import FACTS
 from billframes._shared.suggestions import suggest_method_arguments
-from billframes.analysis.declare.lookup import analyses, measure
+from billframes.analysis.declare.lookup import analyses, measure, path_of
 from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
@@ -136,7 +136,7 @@ class TableOf(TableSpec):
         given = self._read(total).frame
         if len(given) != 1:
             raise ParameterError(
-                f"total has {len(given)} rows; it takes the row of billframes.analysis.{self.analysis}() with by=None."
+                f"total has {len(given)} rows; it takes the one row of {path_of(self.analysis)} with by=None."
             )
         return {str(name): value for name, value in given.iloc[0].items()}
 

@@ -24,6 +24,11 @@ from billframes.plots.svg import svg_address
 CHARTS = [getattr(plots, name) for name in plots.__all__]
 
 
+def call_of(draw):
+    """How users call what the chart shows; figures of several analyses are in the package itself."""
+    return f"billframes.{'' if draw.__name__ == 'figures' else 'analysis.'}{draw.__name__}"
+
+
 def every_measure(rows: int) -> pd.DataFrame:
     """A result with every measure, one row per client: it fits the chart of every analysis."""
     keys = pd.DataFrame({"client_name": [f"Client {number} of a rather long name, Inc." for number in range(rows)]})
@@ -282,11 +287,9 @@ def test_all_engines_give_the_same_chart(hours, owed):
 
 @pytest.mark.parametrize("draw", CHARTS)
 def test_a_frame_of_something_else_says_what_is_missing(draw):
-    with pytest.raises(
-        MissingColumnError, match=rf"pass a result of billframes\.\S*{draw.__name__}\(\). It has: hours"
-    ):
+    with pytest.raises(MissingColumnError, match=rf"pass a result of {call_of(draw)}\(\). It has: hours"):
         draw(pd.DataFrame({"hours": [1.0]}))
-    with pytest.raises(ParameterError, match=rf"takes a frame, the result of billframes\.\S*{draw.__name__}\(\)"):
+    with pytest.raises(ParameterError, match=rf"takes a frame, the result of {call_of(draw)}\(\)"):
         draw([1.0])
 
 
@@ -388,11 +391,7 @@ def test_each_chart_has_a_docstring_and_the_same_signature(draw):
     given = "result: 'Any', ax: 'Axes | None' = None, *, currency: 'str' = ''"
     assert str(inspect.signature(draw)) == f"({given}) -> 'Axes'"
     assert (draw.__module__, draw.__qualname__) == ("billframes.plots", draw.__name__)
-    for part in (
-        "Draw a result of `billframes.",
-        "of any engine.",
-        ">>> result = pd.DataFrame(",
-    ):
+    for part in (f"Draw a result of `{call_of(draw)}`: ", "of any engine.", ">>> result = pd.DataFrame("):
         assert part in inspect.getdoc(draw)
 
 

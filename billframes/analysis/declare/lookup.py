@@ -21,6 +21,11 @@ def analyses() -> dict[str, Analysis]:
     return dict(sorted(found.items()))
 
 
+def path_of(analysis: str) -> str:
+    """Return how users call an analysis, or `figures`, which is not one, for messages."""
+    return f"billframes.analysis.{analysis}()" if analysis in analyses() else f"billframes.{analysis}()"
+
+
 @functools.cache
 def measures() -> dict[str, Measure]:
     """Return the measures of all analyses, by column."""

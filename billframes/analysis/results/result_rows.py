@@ -25,7 +25,7 @@ from billframes.analysis.data.engine import collect
 from billframes.analysis.data.expressions import RESIDUE
 from billframes.analysis.data.native import wrap_frame
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.analysis.declare.lookup import analyses, measure, weight_of
+from billframes.analysis.declare.lookup import analyses, measure, path_of, weight_of
 from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.keys.by import TIMES
@@ -109,7 +109,7 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     if missing:
         raise MissingColumnError(
             f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
-            f"billframes.analysis.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
+            f"{path_of(analysis)}. It has: {', '.join(map(str, frame.columns))}."
         )
     own = key_columns(list(frame.columns), analyses().get(analysis))
     columns = list(itertools.takewhile(lambda name: name not in needs, own))
@@ -153,7 +153,7 @@ def present_columns(result: Any, names: Sequence[str]) -> list[str]:
 
 
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
-    frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.analysis.{analysis}()")
+    frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of {path_of(analysis)}")
     eager = cast("nw.DataFrame[Any]", collect(frame))
     return DistinctNames()(eager.to_pandas().reset_index(drop=True))
 
