@@ -47,8 +47,8 @@ COMMANDS = {
         "Compare the receivables with a report of the firm's books, and give each difference a reason.",
     ),
 }
-# Most objects of a command stay until its end, so looking for garbage as often as Python does takes 7 % of the time of a
-# report.
+# Most objects of a command stay until its end, so looking for garbage as often as Python does takes 7 % of the time
+# of a report.
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 100_000
 BROKEN = 1
 FAILED = 2
