@@ -96,7 +96,7 @@ def _source(app: Any, page: str, source: list[str]) -> None:
         return f"]({os.path.relpath(target.removeprefix('docs/'), start)}"
 
     text = _END_OF_EXAMPLE.sub(r"\1\n```", source[0])
-    source[0] = _LINK.sub(inside, site_pages.with_pictures(page, text))
+    source[0] = _LINK.sub(inside, site_pages.with_pictures(page, site_pages.with_index(page, text)))
 
 
 def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

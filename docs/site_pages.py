@@ -22,11 +22,12 @@ import site_pictures
 from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
+from billframes.analysis.declare.glossary import GLOSSARY
 from billframes.analysis.declare.lookup import analyses
 from billframes.cli import COMMANDS
 from billframes.widgets.dashboard.kernel import demonstration
 
-__all__ = ["COPIED", "with_pictures", "write"]
+__all__ = ["COPIED", "with_index", "with_pictures", "write"]
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("CHANGELOG.md", "CONTRIBUTING.md")
@@ -108,6 +109,16 @@ def with_pictures(page: str, text: str) -> str:
     if not page.startswith("analyses/") or mark not in text or not analyses()[name].chart:
         return text
     return text.replace(mark, f"![{analyses()[name].chart.shows}]({pictures}/{name}.png)\n\n{mark}", 1)
+
+
+def with_index(page: str, text: str) -> str:
+    """Let the index and the search of the site find each word of the glossary, also by other words for the same."""
+    if page != "glossary":
+        return text
+    before, _, rest = text.partition("<!-- glossary: begin")
+    terms = ["\n".join([*dict.fromkeys((each.name, *each.also)), f"  {each.meaning}"]) for each in GLOSSARY]
+    entries = ":::{glossary}\n" + "\n\n".join(terms) + "\n:::\n"
+    return f"{before}{entries}{rest.partition('<!-- end -->')[2]}\n{{ref}}`genindex` has all words and names.\n"
 
 
 def _pages() -> dict[str, str]:

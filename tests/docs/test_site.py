@@ -16,6 +16,7 @@ from PIL import Image
 
 import billframes as bf
 from billframes import widgets
+from tests.analysis.test_explain import SEARCHED
 
 ROOT = Path(__file__).parents[2]
 READ = (
@@ -111,6 +112,14 @@ def test_without_chromium_the_build_ends_with_a_sentence(monkeypatch, tmp_path):
     spec.loader.exec_module(module)
     with pytest.raises(SystemExit, match=r"drawn by Chromium and pdftoppm, and one of them is not"):
         module.tools()
+
+
+def test_search_and_index_find_the_words_that_people_search(site):
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    assert {each.lower() for each in SEARCHED} - {*index["indexentries"]} == set()
+    listed = (site / "genindex.html").read_text(encoding="utf-8")
+    assert [each for each in SEARCHED if f"<strong>{each}</strong></a>" not in listed] == []
 
 
 def test_search_finds_a_word_on_its_pages(site):
