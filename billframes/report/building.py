@@ -23,7 +23,7 @@ Format = Literal["html", "pdf", "xlsx"]
 Step = Callable[[str], None]
 _OF_LOAD = ("month", "settings", "as_of", "ledger")
 _TEXTS = ("title", "remark", "generated")
-_HEADING = re.compile(r'<section[^<>]* id="([^"<>]+)"[^<>]*>\s*<h2[^<>]*>((?:(?!</?h2|<section).)*)</h2>', re.DOTALL)
+_ROW_ID, _ROW_LINK = re.compile(r' id="([^"<>]+/[^"<>]*)"'), re.compile(r' href="#([^"<>]+)/[^"<>]*"')
 _DEFINED = re.compile(r'<th scope="col"[^<>]* title="([^"<>]+)">([^<]+)<')
 
 
@@ -118,4 +118,7 @@ def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: St
     definitions = {name.rstrip(): meaning for meaning, name in _DEFINED.findall(text)}
     page = templates().get_template("page.html")
     title = f"Billing report {month.first:%Y-%m}"
-    return page.render(title=title, sections=sections, contents=_HEADING.findall(text), definitions=definitions)
+    html = page.render(title=title, sections=sections, definitions=definitions)
+    there = set(_ROW_ID.findall(html))
+    # A row that the page does not show is linked to its section.
+    return _ROW_LINK.sub(lambda link: link[0] if link[0][8:-1] in there else f' href="#{link[1]}"', html)

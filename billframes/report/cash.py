@@ -1,4 +1,4 @@
-"""The outlook on cash: a sentence with its range and its record, and the tables of its section.
+"""The outlook on cash: a sentence with its range, its record, and the tables of the workbook.
 
 The forecast is made from the day of the load, because balances are of that day. So the report of a month that ended
 long before has none, and neither has that of a part of the firm.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,7 @@ from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.forecasting.rows import WORK_TO_COME
 from billframes.errors import ParameterError
 from billframes.report.month import Month
-from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
+from billframes.report.table_spec import MakeTable, ReportTable, Table
 
 # A report is read in the weeks after its month.
 _LATEST = 62
@@ -27,31 +26,33 @@ _WEEKS = 8
 _DIGITS = 2
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """What may come in, and how good earlier forecasts were."""
-
-    sentence: str
-    record: str = ""
-
-
-def outlook(month: Month) -> Outlook | None:
-    """Return the outlook on cash; None for a part of the firm, long after the month, or without a forecast."""
-    try:
-        rows = _forecast(month) if _is_shown(month) else None
-    except ParameterError:
-        rows = None
+def outlook(month: Month) -> str:
+    """Return the outlook on cash; empty for a part of the firm, long after the month, or without a forecast."""
+    rows = forecast(month)
     if rows is None:
-        return None
+        return ""
     first: Any = rows.iloc[0]
     end = long_date(first["end"]).rpartition(" ")[0]
     if pd.isna(first["cash_amount"]):
-        return Outlook(f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}.")
-    low, high = _about(first["low_amount"]), _about(first["high_amount"])
-    cash = _about(first["cash_amount"])
-    checked = "" if _checked(rows) else ", a range not yet compared with what came in"
-    sentence = f"By {end} about {cash} may come in; in four of five cases {low} to {high}{checked}."
-    return Outlook(sentence, record_sentence(rows))
+        return f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}."
+    low, cash, high = (_about(first[name]) for name in ("low_amount", "cash_amount", "high_amount"))
+    return f"By {end} about {cash} may come in; in four of five cases {low} to {high}."
+
+
+def forecast(month: Month) -> pd.DataFrame | None:
+    """Return the forecast of three horizons; None if the report has none."""
+    try:
+        return _forecast(month) if _is_shown(month) else None
+    except ParameterError:
+        return None
+
+
+def range_notes(rows: pd.DataFrame, size: float) -> Iterator[str]:
+    """Say what the ranges are, and how good earlier forecasts were."""
+    checked = "" if _checked(rows) else "; the range is not yet compared with what came in"
+    yield f"Cumulative, rounded to {size:,.0f}. In four of five cases it lies within the range{checked}."
+    if not checked:
+        yield record_sentence(rows)
 
 
 def _is_shown(month: Month) -> bool:
@@ -125,7 +126,6 @@ def _weekly(horizons: Any) -> Table:
         title="Cash expected by week" if horizons == "weeks" else "Cash expected",
         label="horizon",
         options=lambda _month: {"horizons": horizons},
-        charts=(Chart(height=3.4),),
         top=0,
     )
 
@@ -146,7 +146,6 @@ _RECORD = Table(
     title=f"Forecasts of {_WEEKS} weeks beside what came",
     label="forecast",
     options=lambda _month: {"horizons": (_WEEKS,)},
-    charts=(Chart(height=5.0),),
     top=0,
 )
 
@@ -162,11 +161,10 @@ def _if_known(table: Table) -> MakeTable:
     return make
 
 
-def cash_notes(_month: Month, table: ReportTable) -> Iterator[str]:
-    """Say what would change the forecast; the first page says what it is, and how good earlier ones were."""
-    if len(table.rows):
-        known = [f"{each[:1].lower()}{each[1:]}" for each in analyses()["cash_forecast"].cannot_tell]
-        yield f"What would change it, and is not in the data: {'; '.join(known)}."
+def unknown_to_forecast() -> str:
+    """Say what would change the forecast."""
+    known = [f"{each[:1].lower()}{each[1:]}" for each in analyses()["cash_forecast"].cannot_tell]
+    return f"What would change the forecast, and is not in the data: {'; '.join(known)}."
 
 
 TABLES = (_by_week, _if_known(_CLIENTS), _if_known(_RECORD))

@@ -26,11 +26,13 @@ class ClientGuidelines:
     """
     Findings on the work that is not on a final invoice at the end of the month; None without guideline files.
 
-    `since_last_check` says what became of those that were saved by `billframes guidelines --save`.
+    `since_last_check` says what became of those that were saved by `billframes guidelines --save`. `without_file` are
+    the ids of clients that have guidelines, and no file of them.
     """
 
     findings: pd.DataFrame | None = None
     since_last_check: str = ""
+    without_file: frozenset[str] = frozenset()
 
     @property
     def by_rule(self) -> pd.DataFrame:
@@ -65,7 +67,7 @@ class ClientGuidelines:
         if self.findings is None:
             return self
         findings = self.findings[self.findings["matter_id"].isin(matter_ids)].reset_index(drop=True)
-        return ClientGuidelines(findings)
+        return ClientGuidelines(findings, without_file=self.without_file)
 
 
 def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
@@ -78,10 +80,10 @@ def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
     if settings is None or not settings.guidelines:
         return ClientGuidelines()
     files = read_guidelines(settings.guidelines)
-    _note_clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
+    lacking = _clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
     findings = guideline_check(book, guidelines=files, end=last, as_of=last, progress=False)
     named = DistinctNames(book.clients, book.matters, book.users)(findings)
-    return ClientGuidelines(named, compare_with_saved(findings, _saved_in(settings.guidelines)))
+    return ClientGuidelines(named, compare_with_saved(findings, _saved_in(settings.guidelines)), lacking)
 
 
 def save_check(findings: pd.DataFrame, guidelines: str, day: dt.date) -> None:
@@ -116,15 +118,18 @@ def compare_with_saved(findings: pd.DataFrame, path: Path) -> str:
     return f"Of the {len(saved):,} findings on items that were saved on {day}, {len(same):,} are unchanged."
 
 
-def _note_clients_without_file(book: Book, field: str, named: Collection[str]) -> None:
+def _clients_without_file(book: Book, field: str, named: Collection[str]) -> frozenset[str]:
+    """Return the ids of clients that have guidelines and no file, and note their names."""
     clients = book.clients
     if field not in clients:
-        return
+        return frozenset()
     marked = clients[clients[field].fillna(False).astype(bool)]
     names = marked[["client_id", "name", "reference"]].fillna("")
-    lacking = [row[1] for row in names.itertuples(index=False) if not {each.casefold() for each in row} & set(named)]
-    few = first_few(sorted(lacking)) if lacking else ""
-    note(_NO_FILE, len(lacking), "guideline_check", few=few)
+    lacking = {
+        row[0]: row[1] for row in names.itertuples(index=False) if not {each.casefold() for each in row} & set(named)
+    }
+    note(_NO_FILE, len(lacking), "guideline_check", few=first_few(sorted(lacking.values())) if lacking else "")
+    return frozenset(map(str, lacking))
 
 
 _NO_FILE = Rule(

@@ -18,9 +18,9 @@ from billframes.analysis.data.expressions import quotient
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.facts.capacity import prorated_targets
-from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
+from billframes.report.page_table import Cell, is_outside, outside_notes, unit_of
 from billframes.report.table_spec import MakeTable, ReportTable, to_date
 
 NAN = math.nan
@@ -250,7 +250,7 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
             total_name="All with a target",
             meaning=told,
             top=0,
-            notes=(*_without_hours(rows[idle], month), *(() if idle.all() else told)),
+            notes=_without_hours(rows[idle], month),
         )
 
     return make

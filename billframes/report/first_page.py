@@ -119,16 +119,13 @@ class Budget:
         gap = self.billed - self.elapsed * self.target
         side = "ahead of" if gap >= 0 else "behind"
         days = f"working days since {long_date(self.since)}" if self.since else "year’s working days"
-        words = (
-            f"{format_number(abs(gap), 'money')} {side} the budget: {format_number(self.elapsed, 'ratio')} of the "
-            f"{days} are over, and {format_number(self.reached, 'ratio')} of the budget is billed."
-        )
+        words = f"{format_number(abs(gap), 'money')} {side} after {format_number(self.elapsed, 'ratio')} of the {days}."
         if self.since:
             words = f"The data begin within the year, whose budget is {format_number(self.whole, 'money')}. {words}"
         if not math.isfinite(self.year_end):
             return words
         miss = self.year_end / self.target - 1
-        end = f"{format_number(abs(miss), 'ratio')} {'above' if miss >= 0 else 'short of'} the budget"
+        end = f"{format_number(abs(miss), 'ratio')} {'above' if miss >= 0 else 'short'}"
         reached = "the fees since then come to" if self.since else "the year ends at"
         return f"{words} At {self.pace}, {reached} {format_number(self.year_end, 'money')}, {end}."
 
@@ -315,5 +312,5 @@ def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
     pace = float(complete.iloc[-_PACE_MONTHS:].mean())
     left = len(list(months_between(month.first, last))) - 1
     rest = 0.0 if month.is_over else max(pace - float(month.by_month["billed_amount"].iloc[-1]), 0.0)
-    words = f"the pace of the last {_PACE_MONTHS} complete months ({format_number(pace, 'money')} a month)"
+    words = f"the pace of {_PACE_MONTHS} complete months"
     return billed + rest + left * pace, words

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from billframes._shared.format import format_number, long_date, month_name
+from billframes._shared.format import count_of, format_number, long_date, month_name
 from billframes._shared.names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.facts.capacity import working_days
+from billframes.report import cash, report_tables
 from billframes.report.figures import Headline
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR
@@ -27,15 +28,9 @@ _HEADLINES = (
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
     "Work in progress leaves out contingency matters, whose work is beside it.",
 )
-RECEIVABLES = (
-    "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
-    "current. Unused credits have a column of their own, and only the total is after them. Balances include "
-    "expenses and fixed fees. Overdue is the sum of all columns past due."
-)
-SAME_BALANCES = "This table covers the same invoices as the receivables by client, so both have the same total."
-MISSING_TIME = (
-    "Short days are working days on which a person entered less than half of the hours of a day. Missing hours are "
-    "what they lack of a whole day. The workbook lists the days."
+_MISSING_TIME = (
+    "Missing hours are what people lack of a whole day on working days with less than half of its hours; leave that is "
+    "not in the settings is missing, too. The workbook lists the days."
 )
 _SCOPES = {
     "client": "This report covers one client: its matters, and its invoices and credit notes in full.",
@@ -68,7 +63,25 @@ def utilization(month: Month, table: ReportTable) -> Iterator[str]:
     whole = "The month has" if month.counted_from == month.first else start
     yield f"{whole} {days} {hours}"
     if "pace" in table.rows:
-        yield "Target attainment is the client hours of people with a target ÷ their target, prorated by working days."
+        yield "Targets are the firm’s own, prorated by working days; people stand by role and name."
+    yield _MISSING_TIME
+
+
+def working_days_of(month: Month) -> str:
+    """Say how many working days the days of the section have."""
+    days = len(working_days(month.settings, month.counted_from, month.last))
+    return f"{month.same_days_name(0, short=False)}, {count_of(days, 'working day')}"
+
+
+def receivables(month: Month, _table: ReportTable) -> Iterator[str]:
+    """Say what receivables are, and what would change the forecast of cash."""
+    yield (
+        "Open balances of final invoices with expenses and fixed fees, by days past their due date. An invoice that is "
+        "due on the day itself is current. Overdue is before unused credits. The workbook lists the overdue invoices."
+    )
+    yield from report_tables.balances(month)
+    if cash.forecast(month) is not None:
+        yield cash.unknown_to_forecast()
 
 
 def scope(month: Month) -> list[str]:
@@ -140,8 +153,8 @@ def _lockup(month: Month) -> str:
     )
 
 
-def realization(month: Month, table: ReportTable) -> Iterator[str]:
-    """Say what realization means, what it leaves out, and which rows are below the firm's floor."""
+def realization(_month: Month, table: ReportTable) -> Iterator[str]:
+    """Say what realization means, and what it leaves out."""
     yield (
         "Final invoices dated in the month, with all the work on them. Value of time billed is the value of their "
         "billable time at its rates. Fees billed are what this time was billed at. Written down is the difference, "
@@ -150,24 +163,6 @@ def realization(month: Month, table: ReportTable) -> Iterator[str]:
         + ("" if table.noun == "client" else f" Items without a {table.noun}, such as credit notes, are Unassigned.")
     )
     yield _left_out(table.total)
-    yield from _below_floor(month, table)
-
-
-def same_invoices(month: Month, table: ReportTable) -> Iterator[str]:
-    """Say that a table of realization has the same total as the one before, and which rows are below the floor."""
-    yield "This table covers the same invoices as the table before, so both have the same total."
-    yield from _below_floor(month, table)
-
-
-def _below_floor(month: Month, table: ReportTable) -> Iterator[str]:
-    floor = month.settings.realization_floor
-    if floor is None:
-        return
-    rows = table.rows[table.rows["billing_realization"] < floor]
-    names = [
-        f"{row[table.label]} ({format_number(row['billing_realization'], 'ratio')})" for row in rows.to_dict("records")
-    ]
-    yield f"Below the firm’s floor of {format_number(floor, 'ratio')}: {', '.join(names) or f'no {table.noun}'}."
 
 
 def _left_out(total: pd.DataFrame) -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from billframes._shared.export import fit_landscape
 from billframes._shared.format import format_change
+from billframes.analysis.declare.lookup import analyses
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure
@@ -65,13 +66,13 @@ def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTab
     text = book.add_format({"text_wrap": True, "valign": "top"})
     link = book.add_format({"hyperlink": True, "valign": "top"})
     named = {each.section for each in points}
-    first = {each.title: made[0].title for each in OUTLINE if each.title in named and (made := each.made(month))}
+    first = {each.name: made[0].title for each in OUTLINE if each.name in named and (made := each.made(month))}
     titles = {each.title for each in others}
     for place, each in enumerate(points, start=row + 1):
         page.set_row(place, _LINE_HEIGHT * math.ceil(len(each.text) / _POINT_LENGTH))
         page.merge_range(place, 0, place, _LAST - 2, "", text)
         write_cell(page, place, 0, each.text, text)
-        if (title := first.get(each.section, each.section)) in titles:
+        if (title := first.get(each.section)) in titles:
             page.write_url(place, _LAST - 1, f"internal:'{sheet_name(title)}'!A1", link, sheet_name(title))
     return row + len(points) + 2
 
@@ -132,23 +133,25 @@ def _change(each: Headline, now: float, then: float) -> float | None:
 
 
 def _add_charts(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> None:
-    charts = []
+    charts, aged = list[Any](), set[str]()
     for table in [each for each in others if len(each.rows)]:
-        if any(each.analysis in _BY_MONTH for each in table.charts):
-            charts += [_month_chart(book, month, table, *each) for each in _BY_MONTH.values()]
-        if len(table.total):
-            charts += [_age_chart(book, month, table, each.title(table)) for each in table.charts if each.of == "total"]
+        if table.label == "month" and not table.analysis:
+            charts += [_month_chart(book, month, table, *each) for each in _BY_MONTH]
+        if len(table.total) and table.analysis in {"wip", "aging"} - aged:
+            aged.add(table.analysis)
+            drawn = analyses()[table.analysis].chart
+            charts.append(_age_chart(book, month, table, f"{drawn.title} by {drawn.age[0]}" if drawn else table.title))
     for place, chart in enumerate(filter(None, charts)):
         chart.set_size({"width": _CHART_WIDTH, "height": _CHART_HEIGHT})
         offset = {"x_offset": 0 if place % 2 == 0 else _CHART_WIDTH + 10, "object_position": 1}
         page.insert_chart(row + place // 2 * _CHART_ROWS, 0, chart, offset)
 
 
-_BY_MONTH = {
-    "realization": (("worked_amount", "billed_amount"), "Value and fees billed by month"),
-    "utilization": (("capacity_hours", "client_hours"), "Hours by month"),
-}
-"""The columns and the title of a chart, by the analysis whose chart the page shows."""
+_BY_MONTH = (
+    (("worked_amount", "billed_amount"), "Value and fees billed by month"),
+    (("capacity_hours", "client_hours"), "Hours by month"),
+)
+"""The columns and the title of each chart of the months."""
 
 
 def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[str], title: str) -> Any:

@@ -274,7 +274,7 @@ class Month(MonthDays):
             )
             return last_month, year_ago
 
-    def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
+    def changes(self, measure: str, by: str | list[str] = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure since last month by a key, and the total in one row."""
         spans = (self.same_days(1), Period(self.first, self.last))
         then, now = (self.result("realization", by=by, start=each.start, end=each.end) for each in spans)

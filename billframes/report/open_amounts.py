@@ -6,34 +6,55 @@ the firm's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from billframes.book.slices import keep_rows
 from billframes.report.month import A_UNIT, Month
 
 
-def overdue(month: Month) -> pd.DataFrame:
+def called(month: Month) -> pd.DataFrame:
     """
-    Return the overdue balances by client and responsible lawyer, largest first.
+    Return the overdue balances by client, largest first, with the lawyer who is responsible for most of each.
 
-    The balance of an invoice is divided among the lawyers of its matters, as in receivables. Beside it are `more`, what
-    is overdue on the client's other matters, and the client's unused credits.
+    This lawyer calls the client about all of it, so a client is in one report by lawyer. Beside the balance are its
+    part `91+`, the number of invoices, the days of the oldest one, and the client's unused credits.
     """
     firm = month.only("")
-    keys = dict.fromkeys(["client", "responsible", "invoice_id", *([month.scope.key] if month.scope else [])])
-    shares = firm.result("aging", by=[*keys], as_of=month.as_of)
-    shares = in_scope(month, shares[shares["overdue"] >= A_UNIT])
+    shares = firm.result("aging", by=["client", "responsible", "invoice_id", *_area(month)], as_of=month.as_of)
+    shares = shares[shares["overdue"] >= A_UNIT]
     days = firm.result("overdue_invoices", as_of=month.as_of).set_index("invoice_id")["days_overdue"]
-    rows = (
-        shares.assign(days=shares["invoice_id"].map(days))
-        .groupby(["client_id", "client_name", "responsible_id", "responsible_name"], sort=False, dropna=False)
-        .agg(balance=("overdue", "sum"), invoices=("invoice_id", "nunique"), oldest=("days", "max"))
-        .reset_index()
-        .sort_values("balance", ascending=False, kind="stable", ignore_index=True)
-    )
-    of_client = firm.receivables("client").set_index("client_id")[["overdue", "credit_amount"]]
-    of_client = of_client.reindex(rows["client_id"]).astype("float64").fillna(0.0).reset_index(drop=True)
-    return rows.assign(more=of_client["overdue"] - rows["balance"], credit=-of_client["credit_amount"])
+    sums = {"91+": ("91+", "sum"), "invoices": ("invoice_id", "nunique"), "oldest": ("days", "max")}
+    rows = by_client(month, shares.assign(days=shares["invoice_id"].map(days)), "overdue", sums)
+    credit = firm.receivables("client").set_index("client_id")["credit_amount"].reindex(rows["client_id"])
+    return rows.assign(credit=-credit.astype("float64").fillna(0.0).to_numpy())
+
+
+def unchecked(month: Month) -> pd.DataFrame:
+    """Return the open work for clients with guidelines and without their file, by client."""
+    rows = month.only("").result("wip", by=["client", "responsible", *_area(month)], as_of=month.as_of)
+    return by_client(month, rows[rows["client_id"].isin(month.guidelines.without_file)], "total")
+
+
+def by_client(
+    month: Month, rows: pd.DataFrame, amount: str, sums: Mapping[str, tuple[str, str]] | None = None
+) -> pd.DataFrame:
+    """Add up rows by client, with the lawyer who has most of the amount; largest first."""
+    scope = month.scope
+    rows = in_scope(month, rows) if _area(month) else month.only("").with_distinct_names(rows)
+    client, lawyer = ["client_id", "client_name"], ["responsible_id", "responsible_name"]
+    parts = rows.groupby([*client, *lawyer], sort=False, dropna=False)[amount].sum().reset_index()
+    parts = parts.sort_values(amount, ascending=False, kind="stable").drop_duplicates("client_id")
+    whole = rows.groupby(client, sort=False, dropna=False).agg(**{amount: (amount, "sum")}, **(sums or {}))
+    found = whole.reset_index().merge(parts[["client_id", *lawyer]], on="client_id")
+    found = found.sort_values(amount, ascending=False, kind="stable", ignore_index=True)
+    own = scope is not None and not _area(month)
+    return keep_rows(found, {f"{scope.key}_id": scope.id}).reset_index(drop=True) if own and scope else found
+
+
+def _area(month: Month) -> list[str]:
+    return ["practice_area"] if month.scope and month.scope.key == "practice_area" else []
 
 
 def draft_bills(month: Month) -> pd.DataFrame:

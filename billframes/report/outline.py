@@ -8,10 +8,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billframes._shared.format import long_date
-from billframes.report import cash, figures, footnotes, ledger_tables, lists, report_tables, sections, standing_out
+from billframes.report import (
+    cash,
+    figures,
+    findings,
+    footnotes,
+    ledger_tables,
+    lists,
+    page_parts,
+    report_tables,
+    sections,
+    standing_out,
+)
 from billframes.report.month import Month
-from billframes.report.section_spec import FIRM, SectionSpec
-from billframes.report.table_spec import Chart, ReportTable, Table
+from billframes.report.section_spec import FIRM, SectionSpec, balances_of
+from billframes.report.table_spec import ReportTable, Table
 
 
 def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
@@ -29,89 +40,82 @@ OUTLINE = (
     SectionSpec(name="headlines", show=sections.headlines),
     SectionSpec(
         name="changes",
-        title="What changed",
-        tables=(
-            report_tables.change_of_fees,
-            report_tables.change_of_realization,
-        ),
+        title="Fees billed",
+        tables=(report_tables.change_of_fees, report_tables.change_of_realization),
+        page=page_parts.fees,
+        finding=findings.fees,
+        scope=lambda month: f"{month.same_days_name(0, short=False)} beside {month.same_days_name(1, short=False)}",
         notes=footnotes.changes,
         empty="Nothing is compared: no time was billed, or the data begin in {month}.",
-        step="What changed",
+        step="Fees billed",
     ),
     SectionSpec(
         name="utilization",
-        tables=(report_tables.timekeepers,),
+        title="Hours and targets",
+        tables=(report_tables.timekeepers, figures.targets("hours")),
+        page=page_parts.hours,
+        finding=findings.hours,
+        scope=footnotes.working_days_of,
         notes=footnotes.utilization,
         empty="No time is recorded in {month}.",
-        step="Utilization",
+        step="Hours and targets",
     ),
     SectionSpec(
         name="targets",
-        title="Targets and budgets",
-        tables=(
-            *(figures.targets("hours"), figures.targets("fees")),
-            lists.budgets,
-        ),
-        notes="",
+        title="Fee targets",
+        tables=(figures.targets("fees"),),
+        quiet=findings.fee_targets_in_short,
+        notes=lambda _month, table: table.meaning,
         scopes=FIRM,
     ),
     SectionSpec(
         name="realization",
-        tables=(report_tables.realization("practice_area", Chart()),),
+        tables=tuple(map(report_tables.realization, ("practice_area", "client", "user", "responsible"))),
+        title="Realization",
+        page=page_parts.realization,
+        finding=findings.realization,
+        scope=lambda month: f"invoices dated {month.same_days_name(0, short=False)}",
         notes=footnotes.realization,
         empty="No final invoice of {month} bills time.",
         step="Realization",
     ),
+    SectionSpec(name="write_downs", tables=(report_tables.write_downs,), scopes=FIRM, on_page=False),
     SectionSpec(
-        name="realization_by_client",
-        tables=(report_tables.realization("client"),),
-        notes=footnotes.same_invoices,
-    ),
-    SectionSpec(
-        name="more_realization",
-        tables=(report_tables.realization("user"), report_tables.realization("responsible")),
-        on_page=False,
-    ),
-    SectionSpec(
-        name="write_downs",
-        tables=(report_tables.write_downs,),
+        name="budgets",
+        title="Budgets",
+        tables=(lists.budgets,),
+        page=page_parts.budgets,
+        finding=findings.budgets,
+        quiet=findings.budgets_in_short,
+        notes="",
         scopes=FIRM,
     ),
     SectionSpec(
         name="work_in_progress",
-        title="Work in progress and lock-up",
+        title="Work in progress",
         tables=(
-            report_tables.wip("responsible", Chart(of="total", height=1.8)),
+            report_tables.wip("responsible"),
             report_tables.lockup,
+            report_tables.wip("client"),
+            report_tables.wip("user"),
         ),
+        page=page_parts.work,
+        finding=findings.work,
+        scope=balances_of,
         notes=footnotes.work_in_progress,
         empty="There is no work in progress: all work is on final invoices.",
         step="Work in progress",
     ),
     SectionSpec(
-        name="more_work_in_progress", tables=(report_tables.wip("client"), report_tables.wip("user")), on_page=False
-    ),
-    SectionSpec(
         name="receivables",
-        tables=(report_tables.receivables,),
-        notes=footnotes.RECEIVABLES,
+        title="Receivables and cash",
+        tables=(report_tables.receivables, *cash.TABLES, report_tables.overdue_invoices),
+        page=page_parts.receivables,
+        finding=findings.receivables,
+        scope=balances_of,
+        notes=footnotes.receivables,
         empty="Nothing is owed: no final invoice has an open balance.",
-        of_load=True,
-        step="Receivables",
-    ),
-    SectionSpec(
-        name="cash_forecast",
-        title="Cash forecast",
-        tables=cash.TABLES,
-        notes=cash.cash_notes,
-        scopes=FIRM,
-        step="Cash forecast",
-    ),
-    SectionSpec(
-        name="overdue_invoices",
-        tables=(report_tables.overdue_invoices,),
-        empty="No invoice is overdue.",
-        scopes=FIRM,
+        step="Receivables and cash",
     ),
     SectionSpec(
         name="collected",
@@ -123,18 +127,11 @@ OUTLINE = (
     SectionSpec(
         name="tie_out",
         title="Receivables and the books",
-        tables=(ledger_tables.tie_out_by_reason,),
+        tables=(ledger_tables.tie_out_by_reason, ledger_tables.invoices_that_differ),
         notes="",
         scopes=FIRM,
     ),
-    SectionSpec(name="invoices_that_differ", tables=(ledger_tables.invoices_that_differ,), scopes=FIRM, on_page=False),
-    SectionSpec(
-        name="stale",
-        tables=(lists.stale,),
-        notes=footnotes.stale,
-        empty="Nothing is stale.",
-        scopes=FIRM,
-    ),
+    SectionSpec(name="stale", tables=(lists.stale,), notes=footnotes.stale, empty="Nothing is stale.", scopes=FIRM),
     SectionSpec(
         name="exposure",
         tables=(Table(analysis="exposure", by="client", order=("exposure_amount",)),),
@@ -145,10 +142,8 @@ OUTLINE = (
     SectionSpec(
         name="receivables_by_responsible",
         tables=(Table(analysis="aging", title="Receivables by {by}", by="responsible", order=("overdue",)),),
-        notes=footnotes.SAME_BALANCES,
-        stands_out=standing_out.slow,
-        of_load=True,
         scopes=FIRM,
+        on_page=False,
     ),
     SectionSpec(
         name="billing_lag",
@@ -163,13 +158,8 @@ OUTLINE = (
         scopes=FIRM,
     ),
     SectionSpec(
-        name="missing_time",
-        tables=(lists.missing_time,),
-        notes=footnotes.MISSING_TIME,
-        stands_out=standing_out.missing_time,
-        scopes=FIRM,
+        name="missing_time", tables=(lists.missing_time, lists.missing_time_by_day), scopes=FIRM, on_page=False
     ),
-    SectionSpec(name="missing_time_by_day", tables=(lists.missing_time_by_day,), scopes=FIRM, on_page=False),
     SectionSpec(
         name="rates",
         tables=(Table(analysis="effective_rates", by="user", order=("billed_amount",)),),
@@ -206,6 +196,7 @@ OUTLINE = (
                 options=lambda month: {"start": standing_out.twelve_months(month).start, "end": month.last},
             ),
         ),
+        scope=lambda month: f"invoices of twelve months to {month.name}",
         stands_out=standing_out.concentration,
         scopes=FIRM,
     ),
@@ -232,9 +223,13 @@ OUTLINE = (
     ),
     SectionSpec(
         name="trends",
+        title="Twelve months",
         tables=(report_tables.twelve_months,),
+        page=page_parts.trends,
+        finding=findings.trends,
+        scope=lambda month: f"invoices of the months to {month.name}",
         notes=report_tables.BY_MONTH,
-        step="Trends",
+        step="Twelve months",
     ),
     SectionSpec(name="narratives", tables=(report_tables.time_entries,), show=sections.narratives, narratives=True),
     SectionSpec(name="notes", show=sections.notes),

@@ -16,17 +16,18 @@ import pandas as pd
 
 from billframes._shared.format import count_of, format_number, format_rounded
 from billframes._shared.names import join_names
-from billframes.report import lists, report_tables, standing_out
+from billframes.report import lists, report_tables
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
-from billframes.report.open_amounts import overdue
+from billframes.report.open_amounts import called
 from billframes.report.table_spec import ReportTable
 
 FEWEST, MOST = 3, 7
+_MISSING = 0.05
 # The days whose work for a client with overdue invoices is recent.
 _RECENT_DAYS = 90
 # Thresholds: shares, and changes as shares or as points of a ratio.
-_FEES, _WRITTEN_DOWN, _POINTS, _OVERDUE, _OLD = 0.1, 0.05, 0.02, 0.25, 0.2
+FEES, WRITTEN_DOWN, POINTS, OVERDUE, OLD = 0.1, 0.05, 0.02, 0.25, 0.2
 # The causes of a change of fees, as they raise and as they lower them.
 _CAUSES = {
     "hours_change_amount": ("more hours", "fewer hours"),
@@ -41,7 +42,7 @@ class Point:
     """
     One key point: a sentence with the figure, and who or what contributed most.
 
-    `section` is the title of the section with the figures, and `size` the figure ÷ its threshold.
+    `section` is the name of the section with the figures, and `size` the figure ÷ its threshold.
     """
 
     headline: str
@@ -87,7 +88,7 @@ def _floor(month: Month) -> Iterator[Point]:
         f"Billing realization is {format_number(ratio, 'ratio')}{then}, below the firm’s floor of "
         f"{format_number(floor, 'ratio')}."
     )
-    yield Point(headline, detail, table.title, 1 + (floor - ratio) / _POINTS, is_breach=True)
+    yield Point(headline, detail, "realization", 1 + (floor - ratio) / POINTS, is_breach=True)
 
 
 def _utilization_target(month: Month) -> Iterator[Point]:
@@ -104,7 +105,7 @@ def _utilization_target(month: Month) -> Iterator[Point]:
     headline = (
         f"Utilization is {format_number(ratio, 'ratio')}, below the firm’s target of {format_number(goal, 'ratio')}."
     )
-    yield Point(headline, detail, table.title, 1 + (goal - ratio) / _POINTS, is_breach=True)
+    yield Point(headline, detail, "utilization", 1 + (goal - ratio) / POINTS, is_breach=True)
 
 
 def _budgets(month: Month) -> Iterator[Point]:
@@ -119,7 +120,7 @@ def _budgets(month: Month) -> Iterator[Point]:
     count = "1 matter is over its budget" if len(over) == 1 else f"{len(over)} matters are over their budgets"
     headline = f"{count}, by {_money(-over['remaining_amount'].sum())} in all."
     detail = f"{worst['matter_name']} has used {_money(worst['used_amount'])} of {_money(worst['budget_amount'])}."
-    yield Point(headline, detail, "Targets and budgets", float(worst["budget_burn"]), is_breach=True)
+    yield Point(headline, detail, "budgets", float(worst["budget_burn"]), is_breach=True)
 
 
 def _fees(month: Month) -> Iterator[Point]:
@@ -136,7 +137,7 @@ def _fees(month: Month) -> Iterator[Point]:
         f"({month.same_days_name(1, short=False)}: {_money(before)})."
     )
     detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change)}"
-    yield Point(headline, detail, "What changed", abs(change) / before / _FEES)
+    yield Point(headline, detail, "changes", abs(change) / before / FEES)
 
 
 def _causes(whole: Any, change: float) -> str:
@@ -170,7 +171,7 @@ def _realization(month: Month) -> Iterator[Point]:
         f"{format_number(whole['after_ratio'], 'ratio')}."
     )
     detail = _largest_part(table, "change_ratio", change, unit="points")
-    yield Point(headline, detail, "What changed", abs(change) / _POINTS)
+    yield Point(headline, detail, "realization", abs(change) / POINTS)
 
 
 def _written_down(month: Month) -> Iterator[Point]:
@@ -182,7 +183,7 @@ def _written_down(month: Month) -> Iterator[Point]:
     if not (worth > 0 and down > 0) or (floor is not None and 1 - down / worth < floor):
         return
     headline = f"{_money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
-    yield Point(headline, _most_of(table, "write_down_amount"), table.title, down / worth / _WRITTEN_DOWN)
+    yield Point(headline, _most_of(table, "write_down_amount"), "realization", down / worth / WRITTEN_DOWN)
 
 
 def _utilization(month: Month) -> Iterator[Point]:
@@ -201,11 +202,11 @@ def _utilization(month: Month) -> Iterator[Point]:
     active = [month.result("utilization", by=None, start=each.start, end=each.end, roster="active") for each in spans]
     now_active, before_active = (float(each["utilization"].iloc[0]) for each in active)
     change = abs(now - before)
-    if change - abs(now_active - before_active) >= _POINTS:
+    if change - abs(now_active - before_active) >= POINTS:
         change = abs(now_active - before_active)
         then = f"{month.same_days_name(1, short=False)}: {format_number(before_active, 'ratio')}"
         count = f"Of those who recorded hours it is {format_number(now_active, 'ratio')} ({then}). {count}".rstrip()
-    yield Point(headline, count, table.title, change / _POINTS)
+    yield Point(headline, count, "utilization", change / POINTS)
 
 
 def _overdue(month: Month) -> Iterator[Point]:
@@ -221,24 +222,22 @@ def _overdue(month: Month) -> Iterator[Point]:
     headline = f"{_money(late)} of {_money(owed)} owed on invoices is overdue{day}.{undeducted}"
     detail = _most_of(table, "overdue")
     if not month.scope:
-        rows = overdue(month).groupby(["client_id", "client_name"], dropna=False, sort=False)
-        sums = rows.agg({"balance": "sum", "oldest": "max"}).reset_index()
-        first = _largest(sums, "balance")
+        first = _largest(called(month), "overdue")
         if first is not None:
-            detail = f"{first['client_name']} owes {_money(first['balance'])} of it{_still_worked(month, first)}."
-    yield Point(headline, detail, table.title, late / owed / _OVERDUE)
+            detail = f"{first['client_name']} owes {_money(first['overdue'])} of it."
+    yield Point(headline, detail, "receivables", late / owed / OVERDUE)
 
 
-def _still_worked(month: Month, client: Any) -> str:
+def last_work(month: Month, client: Any) -> str:
     """Say how many hours were recorded for a client since its oldest overdue invoice was due, at most in 90 days."""
     days = min(int(client["oldest"]), _RECENT_DAYS)
     start = month.as_of - dt.timedelta(days - 1)
     rows = month.result("utilization", by="client", start=start, end=month.as_of)
     hours = float(rows.loc[rows["client_id"] == client["client_id"], "client_hours"].sum())
-    if hours < LEAST_HOURS:
-        return ""
     when = f"in the last {days} days" if days < client["oldest"] else "since the oldest invoice was due"
-    return f", and {format_number(hours, 'hours')} hours were recorded for this client {when}"
+    if hours < LEAST_HOURS:
+        return f"No hours were recorded for {client['client_name']} {when}."
+    return f"Work for {client['client_name']} went on: {format_number(hours, 'hours')} hours {when}."
 
 
 def _old_work(month: Month) -> Iterator[Point]:
@@ -260,7 +259,7 @@ def _old_work(month: Month) -> Iterator[Point]:
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
     detail = f"{detail if len(rows) > 1 else ''}{beside}".strip()
-    yield Point(headline, detail, "Work in progress and lock-up", old / total / _OLD)
+    yield Point(headline, detail, "work_in_progress", old / total / OLD)
 
 
 def _ledger(month: Month) -> Iterator[Point]:
@@ -273,7 +272,7 @@ def _ledger(month: Month) -> Iterator[Point]:
     whole = float(table.total["difference_amount"].iloc[0])
     headline = f"Receivables and the books differ by {_money(amount)} in {rows}, and the reports don’t show why."
     detail = f"With all reasons, they differ by {_money(whole)}."
-    yield Point(headline, detail, "Receivables and the books", 1.0, is_breach=True)
+    yield Point(headline, detail, "tie_out", 1.0, is_breach=True)
 
 
 def _unbilled(month: Month) -> Iterator[Point]:
@@ -282,19 +281,36 @@ def _unbilled(month: Month) -> Iterator[Point]:
         headline = (
             f"Nothing was billed: no final invoice is dated from {month.counted_from.day} to {month.last:%-d %B}."
         )
-        yield Point(headline, f"Work in progress is {_money(work)}.", "Work in progress and lock-up", 1.0)
+        yield Point(headline, f"Work in progress is {_money(work)}.", "work_in_progress", 1.0)
 
 
 def _missing_time(month: Month) -> Iterator[Point]:
-    if month.scope or not standing_out.missing_time(month):
+    if not is_time_missing(month):
         return
     table = lists.missing_time(month)
+    away = "" if month.settings.leave else " Leave counts as missing: it is not in the firm’s settings."
+    detail = f"{_most_of(table, 'missing_hours', 'hours')}{away}".strip()
+    yield Point(missing_words(table), detail, "utilization", 1.0)
+
+
+def is_time_missing(month: Month) -> bool:
+    """Tell whether a twentieth of the available hours is missing on days with less time than expected."""
+    if month.scope:
+        return False
+    missing = float(lists.missing_time(month).total["missing_hours"].iloc[0])
+    available = float(month.utilization_total["capacity_hours"].iloc[0])
+    return missing >= LEAST_HOURS and missing >= _MISSING * available
+
+
+def missing_words(table: ReportTable) -> str:
+    """Say whose time is missing."""
     hours = format_number(float(table.total["missing_hours"].iloc[0]), "hours")
     names = table.rows[table.label].tolist()
-    who = f"{names[0]}’s time" if len(names) == 1 else f"The time of {len(names)} people"
-    headline = f"{who} lacks {hours} hours."
-    away = "" if month.settings.leave else " Leave counts as missing: it is not in the firm’s settings."
-    yield Point(headline, f"{_most_of(table, 'missing_hours', 'hours')}{away}".strip(), table.title, 1.0)
+    return (
+        f"{names[0]}’s time lacks {hours} hours."
+        if len(names) == 1
+        else f"The time of {len(names)} people lacks {hours} hours."
+    )
 
 
 def _e_billing(month: Month) -> Iterator[Point]:
@@ -302,7 +318,7 @@ def _e_billing(month: Month) -> Iterator[Point]:
     if not found.rejected:
         return
     headline = f"The month’s unbilled work has {found.count}."
-    yield Point(headline, f"By responsible lawyer: {found.by_responsible}.", "Work in progress and lock-up", 1.0)
+    yield Point(headline, f"By responsible lawyer: {found.by_responsible}.", "work_in_progress", 1.0)
 
 
 _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (

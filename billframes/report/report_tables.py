@@ -14,7 +14,6 @@ from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
 from billframes.report.table_spec import (
-    Chart,
     MakeTable,
     ReportTable,
     Table,
@@ -41,31 +40,35 @@ _GUIDELINES = (
     "several findings. In the total it counts once, with its largest finding, so that the rows add up to more."
 )
 _FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
-_TRENDS = {
-    "utilization": ("client_hours", "capacity_hours", "utilization"),
-    "realization": ("worked_amount", "write_down_amount", "billed_amount", "billing_realization", "settlement_ratio"),
-}
-"""The columns of the twelve months, by the analysis whose chart shows them."""
+_TRENDS = (
+    "client_hours",
+    "capacity_hours",
+    "utilization",
+    "worked_amount",
+    "write_down_amount",
+    "billed_amount",
+    "billing_realization",
+    "settlement_ratio",
+)
 
 
-def realization(by: str, *charts: Chart) -> Table:
+def realization(by: str) -> Table:
     """Return a table of realization by a key. If rates are hidden, the value of work is missing."""
-    order = ("worked_amount", "billed_amount")
-    return Table(analysis="realization", by=by, order=order, charts=charts, prepare=_unless_zero)
+    return Table(analysis="realization", by=by, order=("worked_amount", "billed_amount"), prepare=unless_zero)
 
 
-def _unless_zero(rows: pd.DataFrame) -> pd.DataFrame:
+def unless_zero(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows, or none if all their amounts are 0, as those of invoices with only fixed fees."""
     amounts = rows.filter(regex="_(?:amount|hours)$")
     return rows if amounts.empty or (amounts != 0).any(axis=None) else rows.iloc[:0]
 
 
-write_downs = Table(analysis="write_downs", by="responsible", order=("write_down_amount",), prepare=_unless_zero)
+write_downs = Table(analysis="write_downs", by="responsible", order=("write_down_amount",), prepare=unless_zero)
 
 
-def wip(by: str, *charts: Chart) -> Table:
+def wip(by: str) -> Table:
     """Return a table of work in progress by a key."""
-    return Table(analysis="wip", by=by, title="Work in progress by {by}", order=("total",), charts=charts)
+    return Table(analysis="wip", by=by, title="Work in progress by {by}", order=("total",))
 
 
 def balances(month: Month) -> list[str]:
@@ -95,7 +98,6 @@ receivables = Table(
     by="client",
     order=("total",),
     notes=balances,
-    charts=(Chart(of="total", height=1.8), Chart(below=True)),
 )
 
 
@@ -119,7 +121,6 @@ def timekeepers(month: Month) -> ReportTable:
         total,
         notes=() if month.scope or month.is_empty else _without_hours(without),
         top=0,
-        charts=(Chart(),),
     )
     if not month.scope:
         return table
@@ -140,7 +141,7 @@ def _without_hours(idle: pd.DataFrame) -> tuple[str, ...]:
     return (f"No hours recorded: {names}." + (f" The total includes their {included}." if included else ""),)
 
 
-def change(measure: str, *charts: Chart) -> MakeTable:
+def change(measure: str) -> MakeTable:
     """Return a table of the change of a figure since last month by client; None if last month is not fully known."""
     figure = {"billed_amount": "fees billed", "billing_realization": "realization"}[measure]
 
@@ -149,17 +150,18 @@ def change(measure: str, *charts: Chart) -> MakeTable:
             return None
         by = month.grouping_key("client")
         rows, total = month.changes(measure, by)
-        rows = _unless_zero(rows)
+        rows = unless_zero(rows)
         changed = {"billed_amount": "change_amount", "billing_realization": "change_ratio"}[measure]
         if rows[changed].isna().all():
             return None
         title = f"Change of {figure} by {title_of_key(by)}"
-        return of_analysis("bridge", title, month.with_distinct_names(rows), total, charts=charts)
+        rows = month.with_distinct_names(rows).sort_values(changed, key=abs, ascending=False, kind="stable")
+        return of_analysis("bridge", title, rows.reset_index(drop=True), total, bar=changed)
 
     return make
 
 
-change_of_fees = change("billed_amount", Chart(height=1.9))
+change_of_fees = change("billed_amount")
 change_of_realization = change("billing_realization")
 
 
@@ -180,19 +182,16 @@ def twelve_months(month: Month) -> ReportTable:
     rows = month.by_month.iloc[-YEAR:].rename_axis("month").reset_index()
     # Available hours are not divided among matters.
     unknown = {"capacity_hours", "utilization"} if month.scope else set()
-    columns = dict.fromkeys(name for names in _TRENDS.values() for name in names if name not in unknown)
-    drawn = [each for each, names in _TRENDS.items() if each not in unknown and rows[[*names]].fillna(0).any(axis=None)]
     return ReportTable(
         title="Twelve months",
         label="month",
         labels=("month",),
         rows=rows,
         total=rows.iloc[:0],
-        columns=tuple(measures()[name] for name in columns),
+        columns=tuple(measures()[name] for name in _TRENDS if name not in unknown),
         meaning=(BY_MONTH,),
         names=month.names_of_parts,
         top=0,
-        charts=tuple(Chart(analysis=each, height=1.8) for each in drawn if len(rows) > 1),
     )
 
 

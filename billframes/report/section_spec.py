@@ -1,4 +1,4 @@
-"""A section of the report as it is declared: its tables, notes and key points, and how the page shows them."""
+"""A section of the report as it is declared: its finding, its tables, and what its figures count."""
 
 from __future__ import annotations
 
@@ -6,18 +6,30 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
-from billframes._shared.format import long_date
+from billframes._shared.format import count_of, format_number, long_date
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
-from billframes.report.html import PageTable, Section, anchor, outside_notes, page_table
+from billframes.report.html import Section
 from billframes.report.month import Month
-from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
+from billframes.report.page_table import PageTable, page_table
+from billframes.report.table_spec import MakeTable, ReportTable, Table
 
 FIRM = ("firm",)
 """The scopes of a section that a part of the firm does not have."""
 _SCOPES = (*FIRM, "client", "practice_area", "responsible")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a section has found in one sentence; its cause, and who does what next."""
+
+    headline: str
+    cause: str = ""
+    next: str = ""
+
+
+Block = ReportTable | PageTable | tuple[PageTable, ...] | Any
+"""A table of a section, several beside each other, or a line of months."""
 
 
 def summary_of(_month: Month, table: ReportTable) -> Iterator[str]:
@@ -30,15 +42,24 @@ def summary_of(_month: Month, table: ReportTable) -> Iterator[str]:
 @dataclass(frozen=True, kw_only=True)
 class SectionSpec:
     """
-    A section of the report; call it with a month. Its tables are also the sheets of the workbook.
+    A section of the report; call it with a month.
 
     Parameters
     ----------
     name : str
         The function of `billframes.report` that shows it, and its id on the page.
     tables : tuple of callable
+        The sheets of the workbook; without `page`, the first one is what the page shows, too.
+    page : callable, optional
+        Takes the month and returns what the page shows.
     title : str
         Its heading; empty for the title of the first table.
+    finding : callable, optional
+        Takes the month and says what the section has found. A section without a finding is a folded line.
+    quiet : callable, optional
+        Takes the month and returns the line of a section without a finding.
+    scope : callable
+        Takes the month, and says which days or records the section is about.
     notes : str or callable
         What readers must know; a callable takes the month and the first table.
     empty : str
@@ -47,12 +68,10 @@ class SectionSpec:
         The reports that have it: "firm", "client", "practice_area", "responsible".
     on_page : bool
         Whether the page has it; if not, only the workbook has its tables.
-    of_load : bool
-        Whether its balances are those of the day of the load, which the heading says if that is a later day.
     narratives : bool
         Whether only reports with descriptions of time entries have it.
     stands_out : callable, optional
-        Takes the month and says what stands out. The page has the section only if something does.
+        Takes the month and returns its finding as text. The page has the section only if there is one.
     show : callable, optional
         Takes the month and returns what the page shows in place of the tables.
     options : str
@@ -63,12 +82,15 @@ class SectionSpec:
 
     name: str
     tables: tuple[MakeTable, ...] = ()
+    page: Callable[[Month], Sequence[Block]] | None = None
     title: str = ""
+    finding: Callable[[Month], Finding | None] = lambda _month: None
+    quiet: Callable[[Month], str] | None = None
+    scope: Callable[[Month], str] = lambda month: month.same_days_name(0, short=False)
     notes: str | Callable[[Month, ReportTable], Iterable[str]] = summary_of
     empty: str = ""
     scopes: tuple[str, ...] = _SCOPES
     on_page: bool = True
-    of_load: bool = False
     narratives: bool = False
     stands_out: Callable[[Month], str] | None = None
     show: Callable[..., Section | None] | None = None
@@ -95,6 +117,11 @@ class SectionSpec:
         call = f"report.{self.name}(firm{self.options})"
         return f"{call} if narratives else None" if self.narratives else call
 
+    @property
+    def id(self) -> str:
+        """Its id on the page."""
+        return self.name.replace("_", "-")
+
     def made(self, month: Month, by: str = "") -> list[ReportTable]:
         """Return its tables."""
         if not self._is_in(month):
@@ -105,84 +132,79 @@ class SectionSpec:
     def _is_in(self, month: Month) -> bool:
         return (month.scope.key if month.scope else "firm") in self.scopes
 
-    def heading(self, month: Month, tables: Sequence[ReportTable]) -> str:
-        """Return its heading."""
-        later = f", with the balances of {long_date(month.balances_day)}" if self.of_load and month.balances_day else ""
-        return f"{self.title or tables[0].title}{later}"
+    def _found(self, month: Month) -> Finding | None:
+        if month.is_empty:
+            return None
+        if self.stands_out:
+            text = self.stands_out(month)
+            return Finding(text) if text else None
+        return self.finding(month)
 
     def _show_tables(self, month: Month, *, by: str = "", top: int | None = None) -> Section | None:
-        reason = self.stands_out(month) if self.stands_out and self._is_in(month) and not month.is_empty else ""
-        if self.stands_out and not reason:
+        finding = self._found(month) if self._is_in(month) else None
+        if not self._is_in(month) or (self.stands_out and not finding):
             return None
-        tables = self.made(month, by)
-        shown = [each for each in tables if len(each.rows)]
+        blocks = list(self.page(month)) if self.page and not by else self.made(month, by)[: None if by else 1]
+        tables = [each for each in blocks if isinstance(each, ReportTable)]
         said = [note for each in tables for note in each.notes]
         empty = self.empty.format(month=month.name) or " ".join(said)
-        if not self._is_in(month) or not (shown or empty):
+        blocks = [each for each in blocks if not isinstance(each, ReportTable) or len(each.rows)]
+        if not (blocks or empty):
             return None
-        heading = self.heading(month, tables)
-        told = [self.notes] if isinstance(self.notes, str) else self.notes(month, tables[0]) if tables else ()
-        blocks, notes = [], [*said, *filter(None, told)]
-        for table in shown:
-            rows = table.page_rows(top)
-            caption = "" if heading.startswith(table.title) else table.title
-            charts = [(_draw(month, table, rows, each), each.below) for each in table.charts]
-            rows = rows.assign(**{table.label: [table.row_name(each) for each in rows[table.label]]})
-            blocks += [
-                *(drawn for drawn, below in charts if not below),
-                page_table(table, rows, caption=caption, limits=_limits(month)),
-                *(drawn for drawn, below in charts if below),
-            ]
-            if 0 < (top or table.top) < len(table.rows) and table.total.empty:
-                notes.append(f"The table has the first {len(rows)} of {len(table.rows)} rows; the workbook has all.")
-            notes += _outside_notes(table, rows)
-        notes = list(dict.fromkeys(notes))
+        title = self.title or tables[0].title
+        first = tables or self.made(month)[:1]
+        said += [note for each in first if not tables for note in each.notes]
+        told = [self.notes] if isinstance(self.notes, str) else self.notes(month, first[0]) if first else ()
+        notes = [*said, *filter(None, told)]
+        shown = [self._shown(month, each, top, notes, title) for each in blocks]
+        notes += [note for each in shown for note in getattr(each, "counts", ())]
         return Section(
             "section.html",
-            name=anchor(self.title or tables[0].title),
-            title=heading,
-            reason=reason,
-            blocks=blocks,
-            # On a screen, what follows the first table is folded.
-            first=next((place for place, each in enumerate(blocks, 1) if isinstance(each, PageTable)), 0),
-            notes=notes,
-            empty=empty,
+            name=self.id,
+            title=title,
+            scope=self.scope(month),
+            finding=finding,
+            quiet="" if finding or not blocks else self.quiet(month) if self.quiet else _in_short(tables),
+            blocks=shown,
+            notes=list(dict.fromkeys(notes)),
+            empty="" if blocks else empty,
         )
 
+    def _shown(self, month: Month, block: Block, top: int | None, notes: list[str], title: str) -> Any:
+        """Return a block for the template, and add what its figures need to the notes."""
+        if not isinstance(block, ReportTable):
+            return block
+        rows = block.page_rows(top)
+        rows = rows.assign(**{block.label: [block.row_name(each) for each in rows[block.label]]})
+        limits = limits_of(month)
+        if 0 < (block.top if top is None else top) < len(block.rows) and block.total.empty:
+            notes.append(f"The table has the first {len(rows)} of {len(block.rows)} rows; the workbook has all.")
+        caption = "" if title == block.title else block.title
+        made = page_table(block, rows, caption=caption, limits=limits)
+        return replace(made, is_alone=block.is_alone or bool(block.fold))
 
-def _limits(month: Month) -> dict[str, float]:
+
+def limits_of(month: Month) -> dict[str, float]:
     """Return the firm's limits by column; a figure below its limit is a breach."""
     floor = month.settings.realization_floor
     # A budget that is exceeded by less than a unit is kept, as in the key points.
     return {"remaining_amount": -0.5, **({} if floor is None else {"billing_realization": floor})}
 
 
-def _outside_notes(table: ReportTable, rows: pd.DataFrame) -> list[str]:
-    """Say what the ratios mean that the table marks because they are outside 0% to 100%; also of its total."""
-    label, columns = table.label, table.page_columns
-    if len(table.total) and len(rows) > 1:
-        rows = pd.concat([rows, table.total.assign(**{label: "Total"})[[label, *(each.name for each in columns)]]])
-    return [f"‡ {note}" for each in columns for note in outside_notes(rows[label], rows[each.name], each)]
-
-
-def _draw(month: Month, table: ReportTable, rows: pd.DataFrame, chart: Chart) -> Any:
-    """Draw a chart. A single bar is not drawn."""
-    # Matplotlib takes a third of a second, and workbooks don't need it.
-    from billframes import plots
-    from billframes.report.pictures import picture, side_by_side
-
-    rows = table.total if chart.of == "total" else rows
-    if chart.analysis:
-        # The other analyses' figures would be keys of this one's rows.
-        own = analyses()[chart.analysis].measure_names
-        rows = rows[[table.label, *(name for name in rows.columns if name in own)]]
-    if table.names:
-        lines = {label: "\n".join(name.rsplit(" ", 1)) for label, name in table.names.items()}
-        rows = rows.assign(**{table.label: rows[table.label].replace(lines)})
-    if len(rows) < 2 and not chart.height:
+def _in_short(tables: Sequence[ReportTable]) -> str:
+    """Return the line of a section without a finding: the rows of its first table, and its first total."""
+    if not tables:
         return ""
-    draw = getattr(plots, chart.analysis or table.analysis)
-    alt = f"Chart: {chart.title(table)}. The table has the numbers."
-    if chart.height:
-        return picture(draw, rows, alt, height=chart.height, currency=month.currency)
-    return side_by_side(draw, rows, alt, currency=month.currency)
+    table = tables[0]
+    rows = table.rows if not table.once else table.rows.drop_duplicates(table.once)
+    noun = "row" if table.noun == "month" else table.noun
+    first = next((each for each in table.page_columns if len(table.total) and each.name in table.total), None)
+    total = (
+        f", {first.title.lower()} {format_number(float(table.total[first.name].iloc[0]), first.unit)}" if first else ""
+    )
+    return f"{count_of(len(rows), noun)}{total}"
+
+
+def balances_of(month: Month) -> str:
+    """Say of which day the balances of a section are."""
+    return f"balances of {long_date(month.balances_day or month.as_of)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,7 @@ from billframes.report.cash import outlook
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
 from billframes.report.month import Month
+from billframes.report.page_table import Cell
 from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
 from billframes.report.to_do import to_do
@@ -59,14 +61,25 @@ def _picture(path: str) -> str:
 
 
 def headlines(month: Month) -> Section:
-    """Show the headline figures of the month, last month and the same month a year ago, and the years to date."""
+    """Show the headline figures of the month, last month, a year ago, and the year to date; without unknown ones."""
     rows = figures.figures(month)
+    names = figures.headings(month)
+    # The figures, and the change beside each, by their places in the cells.
+    known = [any(math.isfinite(each.by_period[place]) for each in rows) for place in range(len(names))]
+    shown = [(names[0], 0)]
+    shown += [
+        pair for place in (1, 2) if known[place] for pair in ((names[place], 2 * place - 1), ("Change", 2 * place))
+    ]
+    if names[3] != names[0]:
+        shown += [(names[3], 5), *([("Change", 7)] if known[4] else [])]
     return Section(
         "headlines.html",
         title="The month in figures",
-        figures=rows,
-        is_over=month.is_over,
-        columns=figures.headings(month),
+        quiet=", ".join(name for name, _ in shown if name != "Change"),
+        columns=[name for name, _ in shown],
+        rows=[
+            (each, [Cell() if each.mark == "†" and place else each.cells[place] for _, place in shown]) for each in rows
+        ],
         notes=[*footnotes.headlines(month), *footnotes.why_outside(rows)],
     )
 

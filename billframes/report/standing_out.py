@@ -11,26 +11,12 @@ from typing import Any
 
 from billframes._shared.format import format_number
 from billframes.periods import Period
-from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month import Month
 from billframes.report.month_days import YEAR
 
-_LAWYER_SHARE, _FEWEST_LAWYERS = 0.3, 4
-_LAG_DAYS, _LATE_SHARE, _MISSING_SHARE = 5.0, 0.1, 0.05
+_LAG_DAYS, _LATE_SHARE = 5.0, 0.1
 _RATE_CHANGE, _POINTS = 0.05, 0.1
 _CLIENT_SHARE, _NEW_SHARE = 0.15, 0.1
-
-
-def slow(month: Month) -> str:
-    """Tell whether one of at least four lawyers has 30% of the overdue balances."""
-    rows = month.with_distinct_names(month.receivables("responsible"))
-    overdue = rows.set_index("responsible_name")["overdue"].clip(lower=0)
-    share = float(overdue.max() / overdue.sum()) if overdue.sum() > 0 else 0.0
-    if len(rows) < _FEWEST_LAWYERS or share < _LAWYER_SHARE:
-        return ""
-    return (
-        f"{format_number(share, 'ratio')} of the overdue balances are on matters for which {overdue.idxmax()} is "
-        "responsible."
-    )
 
 
 def late_bills(month: Month) -> str:
@@ -50,18 +36,6 @@ def late_time(month: Month) -> str:
     if not share >= _LATE_SHARE:
         return ""
     return f"{format_number(share, 'ratio')} of the month’s time entries were entered more than 7 days after the work."
-
-
-def missing_time(month: Month) -> str:
-    """Tell whether a twentieth of the available hours is missing on days with less time than expected."""
-    missing = float(month.result("missing_time", start=month.first, end=month.last)["missing_hours"].sum())
-    available = float(month.utilization_total["capacity_hours"].iloc[0])
-    if missing < LEAST_HOURS or not missing >= _MISSING_SHARE * available:
-        return ""
-    return (
-        f"{format_number(missing, 'hours')} hours are missing on days with less time than expected, "
-        f"{format_number(missing / available, 'ratio')} of the available hours."
-    )
 
 
 def rates(month: Month) -> str:

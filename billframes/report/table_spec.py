@@ -1,4 +1,4 @@
-"""The declaration of a table of the report: its rows in order, total, columns, charts and notes.
+"""The declaration of a table of the report: its rows in order, total, columns and notes.
 
 The page shows the largest rows and the sum of all others. The workbook shows all rows, in the same order and with the
 same title. An analysis declares its columns: the page shows its `brief` columns, the workbook all of them.
@@ -7,9 +7,9 @@ same title. An analysis declares its columns: the page shows its `brief` columns
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -19,24 +19,8 @@ from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import Month
+from billframes.report.page_table import REST
 from billframes.tables import TableOf
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """A chart of a table's rows or of its total. Without a height in inches, it has one bar per row."""
-
-    of: Literal["rows", "total"] = "rows"
-    analysis: str = ""
-    height: float = 0.0
-    below: bool = False
-
-    def title(self, table: ReportTable) -> str:
-        """Return its title: that of the table, or what the total is divided by."""
-        drawn = analyses()[self.analysis or table.analysis].chart
-        if self.of == "total" and drawn:
-            return f"{drawn.title} by {drawn.age[0]}"
-        return f"{drawn.title}, {table.title.lower()}" if self.analysis and drawn else table.title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +29,11 @@ class ReportTable:
     One table of the report, with all its rows in order.
 
     The page shows the measures named in `brief` and the `top` largest rows by `order`, named by the column `label`,
-    with the columns `beside` below the name. Of rows with the same value of `once`, it shows only the first, and none
-    of those `elsewhere` on the page.
+    with the columns `beside` below the name. A bar is beside the column `bar`, by default that of `order`, with the
+    part `red` and a `mark`; it is the first column. Columns of `words` come last, and `group` has the headings of rows.
+    `titles` are in place of those of columns. A table with a `fold` is a list that is folded under this line. The
+    title of a table that `is_alone` in its section is only for screen readers. Of rows
+    with the same value of `once`, the page shows only the first, and none of those `elsewhere` on it.
     The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
     `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
     `names` are shown in place of labels, such as the days of a month that is not over. The row with the name `apart`,
@@ -63,10 +50,17 @@ class ReportTable:
     analysis: str = ""
     meaning: tuple[str, ...] = ()
     order: str = ""
-    top: int = 10
+    top: int = 7
     notes: tuple[str, ...] = ()
-    charts: tuple[Chart, ...] = ()
     beside: tuple[str, ...] = ()
+    bar: str = ""
+    red: str = ""
+    mark: str = ""
+    words: tuple[str, ...] = ()
+    group: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    fold: str = ""
+    is_alone: bool = True
     once: str = ""
     elsewhere: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
@@ -80,8 +74,9 @@ class ReportTable:
 
     @property
     def page_columns(self) -> list[Measure]:
-        """The figures that the page shows."""
-        return [each for each in self.columns if not self.brief or each.name in self.brief]
+        """The figures that the page shows, first the one with a bar."""
+        shown = [each for each in self.columns if not self.brief or each.name in self.brief]
+        return sorted(shown, key=lambda each: each.name != (self.bar or self.order))
 
     @property
     def headings(self) -> list[str]:
@@ -101,11 +96,11 @@ class ReportTable:
             return self.rows
         if self.total.empty:
             return self._listed_once.head(top)
-        rest = f"All other {self.noun}s"
+        rest = f"{REST} {self.noun}s"
         if not self.apart:
-            return top_and_rest(self.rows, self.label, self.order, top=top, rest=rest)
+            return top_and_rest(self.rows, self.label, self.order, top=top, rest=rest, columns=self.columns)
         listed, apart = split_apart(self.rows, self.label, self.apart)
-        ranked = top_and_rest(listed, self.label, self.order, top=top, rest=rest)
+        ranked = top_and_rest(listed, self.label, self.order, top=top, rest=rest, columns=self.columns)
         return pd.concat([ranked, apart[ranked.columns]], ignore_index=True)
 
     @property
@@ -138,10 +133,9 @@ class Table:
     prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     label: str = ""
     notes: Callable[[Month], Iterable[str]] = lambda _month: ()
-    charts: tuple[Chart, ...] = ()
     beside: tuple[str, ...] = ()
     once: str = ""
-    top: int = 10
+    top: int = 7
     apart: str = ""
 
     def __call__(self, month: Month) -> ReportTable:
@@ -165,7 +159,6 @@ class Table:
             order=order,
             label=self.label,
             notes=tuple(self.notes(month)),
-            charts=self.charts,
             beside=self.beside,
             once=self.once,
             top=self.top,
@@ -214,9 +207,11 @@ def of_analysis(
     )
 
 
-def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str) -> pd.DataFrame:
+def top_and_rest(
+    frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str, columns: Sequence[Measure] = ()
+) -> pd.DataFrame:
     """
-    Keep the rows with the largest values of `order`, and add all other rows up into one.
+    Keep the rows with the largest values of `order`, and add all other rows up into one; so also `columns` that add up.
 
     Examples
     --------
@@ -231,8 +226,12 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     if len(ordered) <= top + 1:
         return ordered
     others = ordered.iloc[top:]
-    row = pd.DataFrame([{**total_of(others), label: f"{rest} ({len(others)})"}])
-    return pd.concat([ordered.iloc[:top], row], ignore_index=True)[list(frame.columns.intersection(row.columns))]
+    own = [each.name for each in columns if each.adds_up and each.name in others and measure(each.name) is None]
+    sums = {**total_of(others), **others[own].sum(skipna=False)}
+    row = pd.DataFrame([{**sums, label: f"{rest} ({len(others)})"}])
+    # Other columns, such as ids, are unknown in this row.
+    kept = ordered.iloc[:top].astype(dict.fromkeys(frame.columns.difference(row.columns), "object"))
+    return pd.concat([kept, row.reindex(columns=frame.columns)], ignore_index=True)
 
 
 def split_apart(rows: pd.DataFrame, label: str, apart: str) -> tuple[pd.DataFrame, pd.DataFrame]:

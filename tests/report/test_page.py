@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import sqlite3
 from decimal import ROUND_HALF_UP, Decimal
@@ -11,8 +10,7 @@ import pandas as pd
 import pytest
 
 from billframes.analysis.declare.metrics import Measure
-from billframes.report.html import page_table
-from billframes.report.section_spec import _outside_notes
+from billframes.report.page_table import MOST_COLUMNS, page_table
 from billframes.report.table_spec import ReportTable
 
 SCALE = 10_000
@@ -34,7 +32,8 @@ def rows(page):
     for section in page.find_all("section"):
         for row in section.select("tbody tr"):
             heading = row.find("th").get_text().rstrip("*†")
-            found[section.h2.get_text(), heading] = [cell.get_text() for cell in row.find_all("td")]
+            cells = [cell.get_text() for cell in row.select("td:not(.bar)")]
+            found.setdefault((section.h2.get_text(), heading), cells)
     return found
 
 
@@ -47,9 +46,14 @@ def test_the_tests_round_halves_as_the_page_does():
     assert [money(value) for value in (0.5, 2.5, -2.5, 1234.5)] == ["1", "3", "−3", "1,235"]
 
 
-def test_work_to_come_is_below_the_clients_whose_cash_is_expected(rows):
-    of_forecast = [name for section, name in rows if section == "Cash forecast"]
-    assert [name.split(" (")[0] for name in of_forecast[-3:]] == ["All other clients", "Work not done yet", "Total"]
+def test_the_cash_of_three_horizons_is_rounded_and_says_once_that_it_is_not_checked(page):
+    section = page.select_one("#receivables")
+    (table,) = [each for each in section.select("table") if "Cash that may come in" in each.get_text()]
+    amounts = [int(row.td.get_text().replace(",", "")) for row in table.select("tbody tr")]
+    assert len(amounts) == 3
+    assert amounts == sorted(amounts)
+    assert all(each % 10_000 == 0 for each in amounts)
+    assert page.get_text().count("not yet compared with what came in") == 1
 
 
 def figure(rows, name: str) -> str:
@@ -67,18 +71,17 @@ def test_client_hours_and_utilization_equal_the_database(query, rows):
     # October 2026 has 22 working days, and there are no settings.
     assert figure(rows, "Client hours") == f"{client:,.1f}"
     assert figure(rows, "Utilization") == f"{client / (people * 22 * 8):.1%}"
-    assert rows["Utilization by timekeeper", "Total"][0] == f"{client:,.1f}"
+    assert rows["Hours and targets", "Total"][0] == f"{client:,.1f}"
 
 
 def test_hours_of_a_timekeeper_equal_the_database(query, rows):
-    client, unbilled, total = query(
-        f"""SELECT SUM(hours) FILTER (WHERE billing_type <> 'nonBillable' AND matter_type <> 'internal'),
-            SUM(hours) FILTER (WHERE billing_type = 'nonBillable'), SUM(hours)
+    (client,) = query(
+        f"""SELECT SUM(hours) FILTER (WHERE billing_type <> 'nonBillable' AND matter_type <> 'internal')
         FROM time_entry JOIN matter USING (matter_id) JOIN user USING (user_id)
         WHERE date {OCTOBER} AND last_name = 'Whitfield'"""
     )
-    cells = rows["Utilization by timekeeper", "Thomas Whitfield"]
-    assert cells == [f"{client:.1f}", f"{unbilled:.1f}", f"{total:.1f}", "176.0", f"{client / 176:.1%}"]
+    cells = rows["Hours and targets", "Thomas Whitfield"]
+    assert cells[:3] == [f"{client:.1f}", "176.0", f"{client / 176:.1%}"]
 
 
 def test_fees_worked_are_the_months_billable_time(query, rows):
@@ -96,7 +99,7 @@ def test_a_note_says_what_fees_worked_leaves_out(query, page):
         f"""SELECT SUM(hours), SUM(amount) FROM time_entry JOIN matter USING (matter_id)
         WHERE date {OCTOBER} AND billing_type = 'billable' AND NOT {COUNTED}"""
     )
-    words = page.select_one(".headlines .about").get_text()
+    words = page.select_one("#headlines .about").get_text()
     assert f"{hours:,.1f} billable hours worth {money(worth)} on contingency" in words
     assert "are not counted in the value of time worked" in words
 
@@ -129,17 +132,16 @@ def test_fees_billed_and_realization_equal_the_database(query, rows):
     assert figure(rows, "Written down") == money(worked - billed)
     assert figure(rows, "Billing realization") == f"{billed / worked:.1%}"
     assert figure(rows, "Settled share") == f"{settled / billed:.1%}"
-    for section in ("Realization by practice area", "Realization by client"):
-        total = rows[section, "Total"]
-        assert [total[1], total[3], total[6]] == [money(worked), money(billed), money(settled)]
+    total = rows["Realization", "Total"]
+    assert total[:4] == [money(worked - billed), money(worked), money(billed), f"{billed / worked:.1%}"]
 
 
 def test_fees_of_a_practice_area_equal_the_database(query, rows):
     worked, billed, _ = query(
         f"{NET} WHERE practice_area_id = (SELECT practice_area_id FROM practice_area WHERE label = 'Litigation')"
     )
-    cells = rows["Realization by practice area", "Litigation"]
-    assert [cells[1], cells[3], cells[4]] == [money(worked), money(billed), f"{billed / worked:.1%}"]
+    cells = rows["Realization", "Litigation"]
+    assert cells[:4] == [money(worked - billed), money(worked), money(billed), f"{billed / worked:.1%}"]
 
 
 def test_receivables_by_age_equal_the_database(query, rows):
@@ -148,22 +150,22 @@ def test_receivables_by_age_equal_the_database(query, rows):
     columns = [*(f"balance > 0 AND {late} {age}" for age in ages), "balance < 0", "TRUE", f"balance > 0 AND {late} > 0"]
     sums = ", ".join(f"COALESCE(SUM(balance) FILTER (WHERE {each}), 0)" for each in columns)
     owed = query(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
-    assert rows["Receivables by client", "Total"] == [money(value) for value in owed]
+    names = ("Current", "1–30 days", "31–60 days", "61–90 days", "91+ days", "Unused credits", "Receivables")
+    assert [rows["Receivables and cash", name] for name in names] == [[money(value)] for value in owed[:7]]
+    assert rows["Receivables and cash", "Overdue"][0] == money(owed[7])
     names = ("of which unused credits", "Receivables", "of which overdue")
     assert [figure(rows, name) for name in names] == [money(value) for value in owed[5:]]
     assert owed[5] < 0
 
 
-def test_the_twelve_months_end_with_the_headline_figures(rows):
-    last = rows["Twelve months", "Oct 2026"]
-    assert last[0] == figure(rows, "Client hours")
-    assert last[2] == figure(rows, "Utilization")
-    assert last[5] == figure(rows, "Fees billed")
-    assert len([key for key in rows if key[0] == "Twelve months"]) == 12
+def test_the_twelve_months_end_with_the_headline_figures(rows, page):
+    lines = page.select("#trends figure")
+    assert [each.s.get_text() for each in lines] == [figure(rows, "Fees billed"), figure(rows, "Billing realization")]
+    assert all(len(each.select(".months span")) == 12 for each in lines)
 
 
 def test_earlier_receivables_are_not_shown_if_unknown(rows):
-    assert rows["The month in figures", "Receivables"][1:] == [""]
+    assert set(rows["The month in figures", "Receivables"][1:]) == {""}
     assert any("no earlier balances are known" in key for _, key in rows)
 
 
@@ -172,15 +174,28 @@ def test_the_page_has_no_links_to_other_files(html):
     assert "default-src 'none'" in html
 
 
-def test_charts_are_pictures_inside_the_page_without_links(page):
-    charts = page.select("img")
-    assert len(charts) == 10
-    assert all(chart["alt"].startswith("Chart: ") for chart in charts)
-    for source in [*(chart["src"] for chart in charts), *(each["srcset"] for each in page.select("source"))]:
-        kind, _, data = source.partition(",")
-        assert kind == "data:image/svg+xml;base64"
-        svg = base64.b64decode(data).decode()
-        assert not re.search(r"href=\"[^#]|<image|<script|dc:date", svg)
+def test_no_table_of_the_page_has_more_columns_than_fit(page):
+    for table in page.select("section:not(.page-one) table:not(.figures)"):
+        for row in table("tr"):
+            assert len(row.find_all(["th", "td"])) <= MOST_COLUMNS
+
+
+def test_each_section_begins_with_its_finding_or_is_a_folded_line(page):
+    sections = page.select("section:not(.page-one, .notes, .definitions)")
+    assert len(sections) >= 8
+    for section in sections:
+        folded = "quiet" in section["class"] if section.get("class") else False
+        assert folded != (section.select_one("p.finding") is not None), section.h2.get_text()
+    findings = [each.get_text() for each in page.select("p.finding")]
+    assert all(re.search(r"\d", each) and each.endswith(".") for each in findings)
+    assert {each.get_text() for each in page.select(".points a")}.isdisjoint(findings)
+
+
+def test_rows_of_the_to_do_list_are_linked_to_rows_of_the_page(page):
+    links = [each["href"].removeprefix("#") for each in page.select(".to-do a, .points a")]
+    there = {each["id"] for each in page.select("[id]")}
+    assert set(links) <= there
+    assert len([each for each in links if "/" in each]) >= 3
 
 
 def test_names_are_shown_as_text(html, page):
@@ -214,33 +229,29 @@ def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
 def test_notes_say_what_each_table_means_and_leaves_out(page):
     for section in page.select("section"):
         assert section.select(".about p, li, dd"), section.h2.get_text()
-    realization = page.find("h2", string="Realization by practice area").parent
+    realization = page.select_one("#realization")
     assert "contingency, pro bono" in realization.select_one(".about").get_text()
 
 
 def test_no_caption_is_repeated_and_nobody_without_hours_is_listed(page):
-    for section in page.select("section"):
+    for section in page.select("section:has(h2)"):
         captions = [caption.get_text() for caption in section.select("caption")]
         assert section.h2.get_text() not in captions
         assert len(captions) == len(set(captions))
-    people = page.find("h2", string="Utilization by timekeeper").parent.select("tbody tr:not(.total)")
+    people = page.select("#utilization tbody tr:not(.total, .group)")
     assert people
-    # People with available hours and no recorded hours are listed, with a utilization of 0%.
-    hours = {row.th.get_text(): [cell.get_text() for cell in row.find_all("td")] for row in people}
-    assert [
-        name for name, (_client, _other, done, available, *_) in hours.items() if {done, available} <= {"0.0", "–"}
-    ] == []
+    assert [each.th.get_text() for each in people if each.td.get_text() in {"0.0", "–"}] == []
 
 
 def test_a_total_outside_0_to_100_percent_is_named_in_the_explanation():
     pace = Measure("pace", "Pace", "ratio", "", above="more than the target")
     people, total = pd.DataFrame({"user_name": ["Ada", "Ben"], "pace": [1.2, 0.9]}), pd.DataFrame({"pace": [1.1]})
     table = ReportTable(title="", label="user_name", rows=people, total=total, columns=(pace,))
-    notes = _outside_notes(table, people)
-    assert notes == ["‡ Pace above 100%: Ada, Total (more than the target)."]
+    notes = page_table(table, people).counts
+    assert list(notes) == ["‡ Pace above 100%: Ada, Total (more than the target)."]
     # A table of one row has no total.
-    alone = _outside_notes(table, people.head(1))
-    assert alone == ["‡ Pace above 100%: Ada (more than the target)."]
+    alone = page_table(table, people.head(1)).counts
+    assert list(alone) == ["‡ Pace above 100%: Ada (more than the target)."]
 
 
 def test_notes_have_typographic_apostrophes(page):
@@ -251,7 +262,7 @@ def test_notes_have_typographic_apostrophes(page):
 
 def test_each_ratio_outside_0_to_100_percent_has_an_explanation(page):
     marked = [section for section in page.select("section") if section.select("td.outside")]
-    assert "Twelve months" in [section.h2.get_text() for section in marked]
+    assert marked
     for section in marked:
         assert "‡" in section.select_one(".about").get_text(), section.h2.get_text()
 
@@ -271,7 +282,7 @@ def test_a_table_says_if_its_rounded_rows_do_not_add_up_to_the_total():
         rows = pd.DataFrame({"client_name": list("abc"), "amount": values})
         whole = pd.DataFrame({"amount": [total]})
         table = ReportTable(title="T", label="client_name", rows=rows, total=whole, columns=(amount,))
-        return page_table(table, rows).is_rounded
+        return any("rounded" in each for each in page_table(table, rows).counts)
 
     assert rounded([0.4, 0.4, 0.4], 1.2)
     assert not rounded([1.0, 2.0, 3.0], 6.0)
@@ -279,17 +290,19 @@ def test_a_table_says_if_its_rounded_rows_do_not_add_up_to_the_total():
     assert not rounded([1.0, 2.0, float("nan")], 9.0)
 
 
-@pytest.mark.parametrize(
-    "title", ["What changed", "Realization by client", "Receivables by client", "Write-downs by responsible lawyer"]
-)
-def test_amounts_of_a_table_add_up_or_it_says_that_they_are_rounded(page, title):
-    table = page.find("h2", string=title).parent.table
-    texts = [[cell.get_text().replace(",", "").replace("−", "-") for cell in row("td")] for row in table.tbody("tr")]
+@pytest.mark.parametrize("section", ["changes", "realization", "work-in-progress", "concentration"])
+def test_amounts_of_a_table_add_up_or_it_says_that_they_are_rounded(page, section):
+    section = page.select_one(f"#{section}")
+    table = section.table
+    texts = [
+        [cell.get_text().lstrip("+").replace(",", "").replace("−", "-") for cell in row("td")]
+        for row in table.tbody("tr")
+    ]
     columns = [
         list(map(int, each)) for each in zip(*texts, strict=True) if all(map(re.compile(r"-?\d+").fullmatch, each))
     ]
     off = [sum(each[:-1]) - each[-1] for each in columns]
     # Some columns, such as numbers of invoices, have no sum.
     off = [each for each in off if abs(each) <= len(texts) / 2]
-    assert len(off) > 1
-    assert (table.find_parent("div").find_next_sibling("p", class_="rounded") is not None) == any(off)
+    assert off
+    assert not any(off) or "Rows are rounded" in section.select_one(".about").get_text()

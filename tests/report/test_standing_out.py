@@ -10,9 +10,9 @@ from markupsafe import escape
 
 from billframes.config.firm import FirmSettings
 from billframes.report import lists, report_tables
-from billframes.report.html import page_table
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE, sheets
+from billframes.report.page_table import page_table
 
 FURTHER = [each for each in OUTLINE if each.stands_out]
 DAYS = """
@@ -85,15 +85,24 @@ def test_missing_time_is_one_row_a_person_on_the_page_and_one_a_day_in_the_workb
     assert {people.title, days.title} <= {each.title for each in sheets(october)}
 
 
-def test_a_figure_below_its_limit_is_marked_and_the_largest_of_the_ranked_column_has_the_longest_bar(october):
+def test_a_figure_below_its_limit_is_marked_and_its_bar_is_red_from_the_floor(october):
     table = report_tables.realization("client")(october)
     shown = page_table(table, table.rows, limits={"billing_realization": 0.9})
-    names = [each.name for each in table.page_columns]
-    ratio, worked = names.index("billing_realization"), names.index(table.order)
+    ratio = next(place for place, each in enumerate(shown.headings[1:]) if each.text == "Billing realization")
     below = (table.rows["billing_realization"] < 0.9).tolist()
-    assert [cells[ratio].is_breach for _, cells in shown.rows] == below
+    assert [row.cells[ratio].is_breach for row in shown.rows] == below
+    assert [any(part.is_red for part in row.cells[ratio + 1].bar) for row in shown.rows] == below
     assert any(below)
-    assert max(cells[worked].part for _, cells in shown.rows) == shown.rows[0][1][worked].part == 100
+    assert all(part.left + part.width <= 100.01 for row in shown.rows for part in row.cells[ratio + 1].bar)
+
+
+def test_the_largest_of_the_ranked_column_has_the_longest_bar(october):
+    table = report_tables.realization("client")(october)
+    shown = page_table(table, table.rows)
+    assert shown.headings[2].style == "bar"
+    widths = [sum(part.width for part in row.cells[1].bar) for row in shown.rows]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] == 100.0
 
 
 def test_fees_by_originator_add_up_to_the_fees_of_the_month(october):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import re
 from collections import Counter
@@ -10,6 +11,8 @@ import pytest
 
 from billframes import report
 from billframes._shared.format import format_number
+from billframes.config.firm import FirmSettings
+from billframes.report import findings
 from billframes.report.month import Month
 from billframes.report.points import key_points
 from billframes.report.scope import all_scopes
@@ -60,13 +63,37 @@ def test_amounts_of_all_clients_or_practice_areas_add_up_to_the_firms(october, k
         assert sum(each.amount for month in months for each in kind(month)) == pytest.approx(whole, abs=0.005), kind
 
 
-def test_an_invoice_of_two_lawyers_of_one_name_is_divided_between_them_and_each_has_a_reference(shared):
-    called = {each.person: each for each in to_do(shared) if each.what.startswith("Call")}
-    assert set(called) == {"Ann Lee (p0@firm.example)", "Ann Lee (p1@firm.example)"}
-    owed = shared.receivables("responsible").set_index("responsible_id")["overdue"]
-    first, second = called["Ann Lee (p0@firm.example)"], called["Ann Lee (p1@firm.example)"]
-    assert [first.amount, second.amount] == pytest.approx([owed["u0"], owed["u1"]])
-    assert first.detail.endswith(f"; {format_number(owed['u1'], 'money')} more on other matters")
+def test_a_client_with_two_lawyers_is_called_once_about_all_of_it_by_the_one_with_most(shared):
+    (called,) = [each for each in to_do(shared) if each.what.startswith("Call")]
+    owed = shared.receivables("responsible").set_index("responsible_name")["overdue"]
+    assert len(owed) == 1 or called.amount > owed.max()
+    assert called.amount == pytest.approx(shared.receivables(None)["overdue"].iloc[0])
+    assert called.person in {"Ann Lee (p0@firm.example)", "Ann Lee (p1@firm.example)"}
+    points = [each.text for each in key_points(shared) if "overdue" in each.text]
+    assert any(format_number(called.amount, "money") in each for each in points)
+
+
+def test_it_is_sorted_by_what_each_row_is_worth_and_hours_come_last(october):
+    rows = to_do(october)
+    money = [each.amount for each in rows if each.unit == "money"]
+    assert money == sorted(money, reverse=True)
+    assert [each.unit for each in rows] == sorted((each.unit for each in rows), key=["money", "hours"].index)
+
+
+def test_draft_bills_name_their_clients(october):
+    for each in _drafts(october):
+        assert each.detail.partition(", the oldest")[0].partition(", of ")[0]
+        assert not each.detail.startswith(("the oldest", "of "))
+
+
+def test_a_matter_over_its_budget_is_on_the_list_of_its_lawyer(october):
+    book = copy.copy(october.book)
+    work = october.result("wip", by="matter", as_of=october.as_of).sort_values("total").iloc[-1]
+    book.settings = FirmSettings(budgets={work["matter_id"]: 1.0})
+    month = Month(october.first, october.last, october.as_of, book)
+    (row,) = [each for each in to_do(month, most=0) if each.what == "Agree a new budget"]
+    assert row.amount >= work["total"] - 1
+    assert row.person == october.book.matters.set_index("matter_id").loc[work["matter_id"], "responsible_name"]
 
 
 def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(october):
@@ -78,10 +105,8 @@ def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(octobe
 
 
 def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(october):
-    (said,) = [each.text for each in key_points(october) if "overdue" in each.text]
-    name, hours = re.search(
-        r"deducted\. (.+) owes .*, and ([\d.,]+) hours were recorded for this client in the last 90 days", said
-    ).groups()
+    said = findings.receivables(october).cause
+    name, hours = re.search(r"Work for (.+?) went on: ([\d.,]+) hours in the last 90 days", said).groups()
     entries = october.book.time_entries
     recent = entries[(entries["client_name"] == name) & entries["date"].between("2026-08-03", "2026-10-31")]
     for_client = recent[recent["billing_type"].isin(["billable", "fixedFee"])]
@@ -94,6 +119,6 @@ def test_hours_for_a_client_count_from_the_oldest_due_date_if_that_is_recent():
         firm, "invoices", balance=lambda row: row["amount"] if row["invoice_date"] >= dt.date(2026, 9, 1) else 0.0
     )
     month = report_of(firm)
-    (said,) = [each.text for each in key_points(month) if "overdue" in each.text]
+    said = findings.receivables(month).cause
     # The invoice of 5 September was due on 5 October; 8 days of work follow, of two people.
-    assert "and 102.4 hours were recorded for this client since the oldest invoice was due." in said
+    assert "102.4 hours since the oldest invoice was due." in said

@@ -1,0 +1,286 @@
+"""
+What each section has found: one sentence, its cause, and who does what next.
+
+The thresholds are those of the key points. A finding goes one level deeper than the first page, such as from the firm
+to a practice area, and from a client to a matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from billframes._shared.format import count_of, format_number, format_rounded
+from billframes._shared.names import join_names
+from billframes.analysis.declare.columns import UNASSIGNED
+from billframes.report import figures, lists, page_parts, points, report_tables
+from billframes.report.month import A_UNIT, LEAST_HOURS, Month
+from billframes.report.month_days import YEAR
+from billframes.report.open_amounts import called
+from billframes.report.section_spec import Finding
+from billframes.report.table_spec import ReportTable
+from billframes.report.to_do import ToDo, to_do
+
+_MOST_NAMED = 2
+# A part of a sum that is most of it.
+_MOST = 0.5
+
+
+def fees(month: Month) -> Finding | None:
+    """Say which client changed fees billed most, and on which matter."""
+    table = report_tables.change_of_fees(month)
+    if table is None:
+        return None
+    whole = table.total.iloc[0]
+    change, before = float(whole["change_amount"]), float(whole["before_amount"])
+    rows = table.rows[table.rows["change_amount"] * change > 0]
+    if not before > 0 or abs(change) / before < points.FEES or rows.empty:
+        return None
+    first: Any = rows.iloc[0]
+    own = abs(float(first["change_amount"]))
+    words = "more" if change > 0 else "less"
+    headline = (
+        f"{first[table.label]} brought {_money(own)} {words} fees than in {month.same_days_name(1, short=False)}; "
+        f"{len(rows)} of {count_of(len(table.rows), table.noun)} brought {words}."
+    )
+    against = table.rows[table.rows["change_amount"] * change < 0]
+    cause = ""
+    if len(against):
+        other: Any = against.iloc[0]
+        cause = (
+            f"The largest change in the other direction is {other[table.label]} ({_signed(other['change_amount'])})."
+        )
+    return Finding(headline, f"{_matter_of(month, first, table.label, change)}{cause}".strip())
+
+
+def _matter_of(month: Month, client: Any, label: str, change: float) -> str:
+    if label != "client_name":
+        return ""
+    rows, _ = month.changes("billed_amount", ["client", "matter"])
+    rows = rows[rows["client_id"] == client["client_id"]]
+    rows = rows[rows["change_amount"] * change > 0].sort_values("change_amount", key=abs, ascending=False)
+    if rows.empty:
+        return ""
+    first: Any = month.with_distinct_names(rows.head(1)).iloc[0]
+    return f"The largest part of it is {first['matter_name']} ({_signed(first['change_amount'])}). "
+
+
+def realization(month: Month) -> Finding | None:
+    """Say which practice area is farthest below the floor in money, and which client and matter explain it."""
+    area, client = month.grouping_key("practice_area"), month.grouping_key("client")
+    table = page_parts.realization(month)[0]
+    floor = month.settings.realization_floor
+    rows = table.rows[table.rows["worked_amount"] > 0]
+    rows = rows.assign(
+        gap=((1 - points.WRITTEN_DOWN if floor is None else floor) - rows["billing_realization"])
+        * rows["worked_amount"]
+    )
+    rows = rows[rows["gap"] >= A_UNIT].sort_values("gap", ascending=False, kind="stable")
+    if rows.empty:
+        return None
+    first: Any = rows.iloc[0]
+    ratio, down = float(first["billing_realization"]), float(first["write_down_amount"])
+    below = f", {_points(floor - ratio)} below the floor" if floor is not None else ""
+    name = f"Work without a {table.noun}" if first[table.label] == UNASSIGNED else first[table.label]
+    headline = f"{name} realized {_ratio(ratio)}{below}; {_money(down)} was written down."
+    matter = page_parts.largest_write_downs(month, area, *dict.fromkeys([client, "matter"]))
+    largest = matter.get("" if pd.isna(first[f"{area}_id"]) else str(first[f"{area}_id"]))
+    cause, clients = "", []
+    if largest is not None:
+        whose = f" of {largest['client_name']}" if client == "client" else ""
+        billed = (
+            f", billed at {_ratio(largest['billing_realization'])} of its value" if largest["worked_amount"] > 0 else ""
+        )
+        cause = (
+            f"{_money(largest['write_down_amount'])} of it is on the matter {largest['matter_name']}{whose}{billed}."
+        )
+        clients = [str(largest.get("client_name", ""))]
+    others = [
+        f"work without a {table.noun}" if each == UNASSIGNED else str(each) for each in rows[table.label].iloc[1:]
+    ]
+    if floor is not None and others:
+        verb = "is" if len(others) == 1 else "are"
+        names = join_names(others)
+        cause += f" {names[:1].upper()}{names[1:]} {verb} below the floor, too."
+    return Finding(
+        headline,
+        cause.strip(),
+        _next(
+            each for each in to_do(month, most=0) if each.section == "realization" and set(clients) & set(each.names)
+        ),
+    )
+
+
+def hours(month: Month) -> Finding | None:
+    """Say whether targets were met, by how many people, and how the year stands; else whose time is missing."""
+    if month.scope:
+        return None
+    missing = lists.missing_time(month)
+    entered = _time_to_enter(missing)
+    goals = figures.targets("hours")(month)
+    if goals is None or not len(goals.rows):
+        return Finding(_missing_by_role(month, missing), "", entered) if points.is_time_missing(month) else None
+    rows, whole = goals.rows, goals.total.iloc[0]
+    gap, below = float(whole["reached"] - whole["target"]), rows[rows["reached"] < rows["target"] - LEAST_HOURS]
+    year = float(whole["pace_to_date"])
+    if gap >= 0 and not year < 1 and not points.is_time_missing(month):
+        return None
+    stands = f"; the year stands at {_ratio(year)}" if math.isfinite(year) else ""
+    met = f"{_hours(gap)} above" if gap >= 0 else f"{_hours(-gap)} below"
+    headline = f"Client hours are {met} the target of {_hours(whole['target'])}{stands}."
+    short = float((below["target"] - below["reached"]).sum())
+    people = count_of(len(rows), "person", "people")
+    cause = f"{len(below)} of {people} were below their target, together by {_hours(short)}."
+    behind = float(whole["target_to_date"] - whole["reached_to_date"])
+    if behind >= LEAST_HOURS and month.first_of_year < month.first:
+        cause += f" The year is {_hours(behind)} behind its target to date of {_hours(whole['target_to_date'])}."
+    return Finding(headline, cause if len(below) else "", entered)
+
+
+def _missing_by_role(month: Month, missing: ReportTable) -> str:
+    """Say which role lacks most hours: people are not named for it."""
+    by_role = missing.rows.groupby(page_parts.roles_of(month, missing.rows["user_id"]))["missing_hours"].sum()
+    role, total = str(by_role.idxmax()), float(missing.total["missing_hours"].iloc[0])
+    return f"{role} lack {_hours(by_role.max())} of the {_hours(total)} that may be missing."
+
+
+def _time_to_enter(missing: ReportTable) -> str:
+    total = float(missing.total["missing_hours"].iloc[0])
+    if total < LEAST_HOURS:
+        return ""
+    days, people = int(missing.total["short_days"].iloc[0]), len(missing.rows)
+    who = (
+        f"{people} people enter their time" if people > 1 else f"{missing.rows[missing.label].iloc[0]} enters the time"
+    )
+    return f"{_hours(total)} on {count_of(days, 'day')} may still be missing: {who}, or leave."
+
+
+def budgets(month: Month) -> Finding | None:
+    """Say which matters are over their budgets, if there are several; the first page names a single one."""
+    table = lists.budgets(month)
+    over = None if table is None else table.rows[table.rows["remaining_amount"] < -A_UNIT]
+    if over is None or len(over) < 2:
+        return None
+    names = [
+        f"{row['matter_name']} ({_money(-row['remaining_amount'])})"
+        for row in over.sort_values("remaining_amount").to_dict("records")
+    ]
+    return Finding(
+        f"{len(over)} matters are over their budgets, by {_money(-over['remaining_amount'].sum())} in all.",
+        f"{join_names(names[:3])}.",
+        _next(_of(month, "budgets")),
+    )
+
+
+def budgets_in_short(month: Month) -> str:
+    """Say how much of their budgets the matters have used."""
+    table = lists.budgets(month)
+    if table is None or table.rows.empty:
+        return ""
+    burn = table.rows["budget_burn"]
+    over = int((table.rows["remaining_amount"] < -A_UNIT).sum())
+    kept = burn[table.rows["remaining_amount"] >= -A_UNIT]
+    used = f"the others have used up to {_ratio(kept.max())}" if over else f"the most used is {_ratio(kept.max())}"
+    first = (
+        f"{over} of {count_of(len(burn), 'matter')} {'is' if over == 1 else 'are'} over"
+        if over
+        else count_of(len(burn), "matter")
+    )
+    return f"{first}; {used}" if len(kept) else first
+
+
+def fee_targets_in_short(month: Month) -> str:
+    """Say how much of their target of fees people have reached."""
+    (table,) = page_parts.targets_of_fees(month) or (None,)
+    if table is None or table.total.empty:
+        return ""
+    whole, people = table.total.iloc[0], count_of(len(table.rows), "person", "people")
+    return f"{people} reached {_ratio(whole['pace'])} of the target, and {_ratio(whole['pace_to_date'])} of the year’s"
+
+
+def work(month: Month) -> Finding | None:
+    """Say which matter has most of the old work."""
+    rows = month.with_distinct_names(month.result("wip", by=["client", "matter", "responsible"], as_of=month.as_of))
+    oldest = next((str(name) for name in rows.columns if str(name).endswith("+")), "")
+    if not oldest or rows.empty or not rows["total"].sum() > 0:
+        return None
+    old = float(rows[oldest].sum())
+    if not old / float(rows["total"].sum()) >= points.OLD:
+        return None
+    first: Any = rows.sort_values(oldest, ascending=False, kind="stable").iloc[0]
+    days = int(oldest.rstrip("+")) - 1
+    headline = (
+        f"{_money(first[oldest])} of the {_money(old)} older than {days} days is on one matter, {first['matter_name']}."
+    )
+    whose = first["responsible_name"] if pd.notna(first["responsible_name"]) else "nobody"
+    drafts = float(rows["prebill_amount"].sum())
+    cause = f"{whose[:1].upper()}{whose[1:]} is responsible for it (client: {first['client_name']})."
+    cause += f" {_money(drafts)} of all work is on draft bills." if drafts >= A_UNIT else ""
+    return Finding(headline, cause, _next(_of(month, "work_in_progress")))
+
+
+def receivables(month: Month) -> Finding | None:
+    """Say which clients owe most of what is more than 90 days overdue, and whether work for them goes on."""
+    row = month.receivables(None).iloc[0]
+    late, owed = float(row["overdue"]), float(row["total"]) - float(row["credit_amount"])
+    if not late > 0 or late / owed < points.OVERDUE:
+        return None
+    rows = called(month)
+    if rows.empty:
+        return None
+    is_old = rows["91+"].sum() >= A_UNIT
+    column, words = ("91+", "that is more than 90 days overdue") if is_old else ("overdue", "that is overdue")
+    rows = rows.sort_values(column, ascending=False, kind="stable")
+    total = float(rows[column].sum())
+    few = rows.head(_MOST_NAMED) if len(rows) > _MOST_NAMED else rows.head(1)
+    part = float(few[column].sum())
+    verb = "owes" if len(few) == 1 else "owe"
+    headline = f"{join_names(few['client_name'].tolist())} {verb} {_money(part)} of the {_money(total)} {words}."
+    if len(rows) == 1:
+        headline = f"All of the {_money(total)} {words} is owed by {few['client_name'].iloc[0]}."
+    cause = " ".join(filter(None, (points.last_work(month, each) for each in few.to_dict("records"))))
+    return Finding(headline, cause, _next(_of(month, "receivables")))
+
+
+def trends(month: Month) -> Finding | None:
+    """Say how the fees billed of twelve months changed, if those of the year before are known."""
+    rows = month.month_by_month("billed_amount").iloc[-YEAR:]
+    now, before = (float(rows[name].sum(skipna=False)) for name in ("now_amount", "year_ago_amount"))
+    if not before > 0 or not abs(now / before - 1) > 0:
+        return None
+    rose = "rose" if now > before else "fell"
+    return Finding(f"Fees billed of twelve months {rose} by {_ratio(abs(now / before - 1))} to {_money(now)}.")
+
+
+def _of(month: Month, section: str) -> list[ToDo]:
+    return [each for each in to_do(month, most=0) if each.section == section]
+
+
+def _next(rows: Iterable[ToDo]) -> str:
+    """Say who does what next, for the largest amounts."""
+    few = sorted(rows, key=lambda each: -each.amount)[:_MOST_NAMED]
+    texts = [f"{each.person}: {each.what[:1].lower()}{each.what[1:]} ({each.shown_amount})" for each in few]
+    return f"{'; '.join(texts)}." if texts else ""
+
+
+def _money(value: Any) -> str:
+    return format_number(float(value), "money")
+
+
+def _signed(value: Any) -> str:
+    return f"{'+' if value > 0 else ''}{_money(value)}"
+
+
+def _ratio(value: float) -> str:
+    return format_number(float(value), "ratio")
+
+
+def _hours(value: Any) -> str:
+    return f"{format_number(float(value), 'hours')} hours"
+
+
+def _points(value: float) -> str:
+    return f"{format_rounded(value * 100, '{:,.1f}')} points"

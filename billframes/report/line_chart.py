@@ -1,0 +1,107 @@
+"""A line of twelve months on the page, beside that of the year before and the firm's floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from billframes._shared.format import format_number, month_name
+from billframes.analysis.declare.lookup import measures
+from billframes.report.figures import limits
+from billframes.report.month import Month
+from billframes.report.month_days import YEAR
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_MOST_LINES = 4
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """A line as it is drawn: places are in percent of the chart, from its upper left corner."""
+
+    title: str
+    names: tuple[str, str]
+    points: Sequence[str]
+    before: Sequence[str]
+    grid: Sequence[tuple[float, str]]
+    months: Sequence[tuple[float, str]]
+    last: tuple[float, str]
+    limit: float | None
+    limit_name: str
+    label: str
+
+
+def line_chart(month: Month, measure: str, now: Sequence[float], before: Sequence[float]) -> LineChart | None:
+    """Draw a figure of the months up to the report's, and of the same months a year before; None for a single month."""
+    declared = measures()[measure]
+    months = [month.earlier(back) for back in range(len(now) - 1, -1, -1)]
+    known = [each for each in (*now, *before) if math.isfinite(each)]
+    if sum(map(math.isfinite, now)) < 2 or not math.isfinite(now[-1]):
+        return None
+    limit, noun = limits(month).get(measure, (math.nan, ""))
+    ends = [*known, *([limit] if math.isfinite(limit) else []), *([0.0] if declared.unit != "ratio" else [])]
+    lines = _grid(min(ends), max(ends))
+    low, high = min(lines[0], *ends), max(lines[-1], *ends)
+
+    def height(value: float) -> float:
+        return round(100 - 100 * (value - low) / ((high - low) or 1.0), 2)
+
+    def across(place: int) -> float:
+        return round(100 * place / (len(now) - 1), 2)
+
+    def drawn(values: Sequence[float]) -> list[str]:
+        parts: list[list[str]] = [[]]
+        for place, each in enumerate(values):
+            if math.isfinite(each):
+                parts[-1].append(f"{across(place)},{height(each)}")
+            elif parts[-1]:
+                parts.append([])
+        return [" ".join(each) for each in parts if len(each) > 1]
+
+    words = [format_number(each, declared.unit) for each in (now[-1], now[0])]
+    currency = f", {month.currency}" if month.currency and declared.unit == "money" else ""
+    first, last = month_name(months[0]), month_name(months[-1])
+    return LineChart(
+        title=f"{declared.title} by month{currency}",
+        names=(f"{month_name(months[0], short=True)}–{month_name(months[-1], short=True)}", "a year before"),
+        points=drawn(now),
+        before=drawn(before),
+        grid=[(height(each), _short(each, declared.unit)) for each in lines],
+        months=[
+            (across(place), f"{each:%b}{f' {each.year}' if place == 0 or each.month == 1 else ''}")
+            for place, each in enumerate(months)
+        ],
+        last=(height(now[-1]), words[0]),
+        limit=height(limit) if math.isfinite(limit) else None,
+        limit_name=f"{noun} {format_number(limit, declared.unit)}",
+        label=f"{declared.title}: {words[1]} in {first}, {words[0]} in {last}",
+    )
+
+
+def year_lines(month: Month, measure: str, column: str) -> LineChart | None:
+    """Draw a figure of realization for twelve months, beside the twelve months before."""
+    rows = month.month_by_month(measure)
+    end = column.rpartition("_")[2]
+    now, before = (rows[f"{name}_{end}"].astype("float64").tolist() for name in ("now", "year_ago"))
+    return line_chart(month, measure, now[-YEAR:], before[-YEAR:])
+
+
+def _short(value: float, unit: str) -> str:
+    return f"{value:.0%}" if unit == "ratio" else format_number(value, "money")
+
+
+def _grid(low: float, high: float) -> list[float]:
+    """
+    Return round numbers, a few of them, between two ends.
+
+    Examples
+    --------
+    >>> _grid(0.0, 620_000.0)
+    [0.0, 200000.0, 400000.0, 600000.0]
+    """
+    span = (high - low) or abs(high) or 1.0
+    size = 10.0 ** math.floor(math.log10(span / _MOST_LINES))
+    step = next(size * each for each in _STEPS if span / (size * each) <= _MOST_LINES)
+    first = math.ceil(low / step - 1e-9)
+    return [round(each * step, 10) for each in range(first, math.floor(high / step + 1e-9) + 1)] or [low]
