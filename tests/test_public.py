@@ -100,7 +100,7 @@ OPTIONAL = {
     *("pyspark", "pytest", "starlette", "tornado", "uvicorn", "voila", "xlsxwriter"),
 }
 NEED_AN_EXTRA = {
-    *("report.pictures", "widgets.dashboard.server", "sandbox.pytest_plugin"),
+    *("widgets.dashboard.server", "sandbox.pytest_plugin"),
     *(
         "sandbox.app",
         "sandbox.earlier_months",
