@@ -1,5 +1,5 @@
 """
-What each section has found: one sentence, its cause, and who does what next.
+Findings of the sections: one sentence, its cause, and who does what next.
 
 The thresholds are those of the key points. A finding goes one level deeper than the first page, such as from the firm
 to a practice area, and from a client to a matter.
@@ -223,7 +223,7 @@ def work(month: Month) -> Finding | None:
 
 
 def receivables(month: Month) -> Finding | None:
-    """Say which clients owe most of what is more than 90 days overdue, and whether work for them goes on."""
+    """Say which clients owe most of what is more than 90 days overdue, and whether work for them continues."""
     row = month.receivables(None).iloc[0]
     late, owed = float(row["overdue"]), float(row["total"]) - float(row["credit_amount"])
     if not late > 0 or late / owed < points.OVERDUE:

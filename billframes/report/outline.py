@@ -109,7 +109,7 @@ OUTLINE = (
     SectionSpec(
         name="receivables",
         title="Receivables and cash",
-        tables=(report_tables.receivables, *cash.TABLES, report_tables.overdue_invoices),
+        tables=(report_tables.receivables, *cash.TABLES),
         page=page_parts.receivables,
         finding=findings.receivables,
         scope=balances_of,
@@ -117,6 +117,7 @@ OUTLINE = (
         empty="Nothing is owed: no final invoice has an open balance.",
         step="Receivables and cash",
     ),
+    SectionSpec(name="overdue_invoices", tables=(report_tables.overdue_invoices,), scopes=FIRM, on_page=False),
     SectionSpec(
         name="collected",
         title="What came in",

@@ -1,4 +1,4 @@
-"""What the page shows of each section: the workbook's tables with fewer columns, and tables that only the page has."""
+"""The tables and charts of each section on the page: those of the workbook with fewer columns, and some of its own."""
 
 from __future__ import annotations
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from billframes._shared.format import MINUS, MISSING, format_number, format_value, short_date
 from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.results.explain import plain_words
-
-if TYPE_CHECKING:
-    from billframes.report.table_spec import ReportTable
+from billframes.report.table_spec import REST, ReportTable
 
 MOST_COLUMNS = 8
-REST = "All other"
 _OLD = "91+"
 # Sums of the same amounts in another order differ by less.
 _EQUAL = 1e-6

@@ -237,7 +237,7 @@ def last_work(month: Month, client: Any) -> str:
     when = f"in the last {days} days" if days < client["oldest"] else "since the oldest invoice was due"
     if hours < LEAST_HOURS:
         return f"No hours were recorded for {client['client_name']} {when}."
-    return f"Work for {client['client_name']} went on: {format_number(hours, 'hours')} hours {when}."
+    return f"Work for {client['client_name']} continued: {format_number(hours, 'hours')} hours {when}."
 
 
 def _old_work(month: Month) -> Iterator[Point]:

@@ -19,8 +19,9 @@ from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import Month
-from billframes.report.page_table import REST
 from billframes.tables import TableOf
+
+REST = "All other"
 
 
 @dataclass(frozen=True, kw_only=True)

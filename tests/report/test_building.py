@@ -64,8 +64,8 @@ def test_reports_of_several_scopes_are_made_from_one_load(october, client, tmp_p
     assert "Practice area: Family" in part
     assert "Practice area: Family" not in whole
     # The firm's page has sections that a part does not have.
-    assert 'id="cash-forecast"' in whole
-    assert 'id="cash-forecast"' not in part
+    assert 'id="concentration"' in whole
+    assert 'id="concentration"' not in part
 
 
 def test_the_notebook_is_valid_and_has_the_pages_sections():

@@ -38,7 +38,7 @@ def test_the_month_has_the_findings_up_to_its_last_day(month):
 
 
 def test_the_to_do_list_and_the_workbook_have_the_amounts(month):
-    rows = [each for each in to_do(month) if each.what.endswith("before billing")]
+    rows = [each for each in to_do(month, most=0) if each.what.endswith("before billing")]
     cut = month.guidelines.findings.query("severity != 'review'")
     assert [each.person for each in rows] == ["Thomas Whitfield", "Grace Nakamura"]
     assert sum(each.amount for each in rows) == pytest.approx(ClientGuidelines(cut).at_risk)

@@ -83,9 +83,9 @@ DECISIVE = {
         "Client hours\n115.2\nh\nUtilization\n34.3%\nFees billed\n0\nBilling realization\n–\n",
         "Work in progress\n31,760\n",
         "Lock-up\n–\nnothing was billed in 30 days\n",
-        "Oct 2026 | Sep 2026 | Change | Oct 2025 | Change | Year to Oct 2026 | Jan–Oct 2025 | Change",
-        "Client hours | 115.2 | – | – | – | – | 115.2 | – | –",
-        "Utilization | 34.3% | – | – | – | – | 34.3% | – | –",
+        "Figure | Oct 2026 | Year to Oct 2026\n",
+        "Client hours | 115.2 | 115.2\n",
+        "Utilization | 34.3% | 34.3%\n",
         "From 2 October 2026, the first day of the data, the month has 21 working days",
     ),
     "from the 12th": (
@@ -93,26 +93,26 @@ DECISIVE = {
         # Person 0 has 4 hours of target on each of the 13 working days since the 14th.
         "Client hours\n76.8\nh\n73.8% of target (1 person)\n",
         "Utilization\n36.9%\nFees billed\n0\nBilling realization\n–\nSettled of the month’s bills\n0\n",
-        "14–31 Oct 2026 | Sep 2026 | Change | Oct 2025 | Change | Year to 31 Oct 2026 | Jan–Oct 2025 | Change",
-        "Client hours | 76.8 | – | – | – | – | 76.8 | – | –",
-        "Value of time worked | 21,120 | –",
-        "Person 0 | 38.4 | 52.0 | 73.8% | 38.4 | 52.0 | 73.8%",
+        "Figure | 14–31 Oct 2026 | Year to 31 Oct 2026\n",
+        "Client hours | 76.8 | 76.8\n",
+        "Value of time worked | 21,120 | 21,120\n",
+        "Client hours are 13.6 hours below the target of 52.0 hours; the year stands at 73.8%.",
+        "Person 0 | 38.4 |  | 52.0 | −13.6 | 73.8% | 56.0\n",
         "no final invoice is dated from 14 to 31 October.",
         "this one is 14–31 Oct 2026.",
     ),
     "from the 6th to the 20th": (
         "7–20 October 2026\n",
         "Client hours\n51.2\nh\nUtilization\n",
-        "7–20 Oct 2026 | 1–20 Sep 2026 | Change | 1–20 Oct 2025 |",
+        "Figure | 7–20 Oct 2026 | Year to 20 Oct 2026\n",
         "no final invoice is dated from 7 to 20 October.",
     ),
     "from August": (
         "Fees billed\n30,096\n+12.5% on Sep\nBilling",
         "Lock-up\n–\nit needs the fees of a year, and the data have 88 days\n",
         "Lock-up is not shown: it needs the fees of a year, and the data have 88 days.",
-        "Client hours | 115.2 | 115.2 | 0.0% | – | – | 332.8 | – | –",
+        "Client hours | 115.2 | 115.2 | 0.0% | 332.8\n",
         "this one is 5 Aug–Oct 2026",
-        "5–31 Aug 2026 | 102.4 |",
     ),
     "mid-month": (
         "1–14 October 2026\n",
@@ -126,19 +126,21 @@ DECISIVE = {
         "Fees billed\n30,096\n",
         "Billing realization\n95.0%\n",
         # What is owed includes the tax: 15,088 and 13,416 without it.
-        "Total | 17,955 | 15,965 | 0 | 0 | 0 | 33,920 | 15,965",
+        "Current | 17,955 |\n",
+        "1–30 days | 15,965 |\n",
+        "Receivables | 33,920 |\n",
     ),
     "one lawyer": ("Client hours\n", "Person 0"),
     "contingency": (
         "Work in progress\n0\n0 of it older than 90 days\n+ 402,320 on contingency\n",
         "On contingency | 402,320 |",
-        "| 0 | 155,280 |",
+        "| 0 | 395 | 155,280 |",
         "Lock-up\n–\nnothing was billed in 365 days\n",
     ),
     "fixed fees": (
         "All fees\n18,000\n0 for time\n18,000 in fixed fees\n0.0% on Sep\n",
-        "All fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000 | – | –",
-        "Fees billed | 0 | 0 | – | 0 | – | 0 | – | –",
+        "All fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000\n",
+        "Fees billed | 0 | 0 | – | 0 | – | 0\n",
         "Lock-up\n–\nonly 0.0% of the year’s fees are for time\n",
         "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
         "Nothing is compared: no time was billed, or the data begin in October 2026.",
@@ -174,7 +176,8 @@ def test_no_page_has_words_of_python_or_its_currency_twice(pages, name):
     page = pages[name]
     assert re.findall(r"(?i)\b(?:nan|none|inf|pass \w+=|nat|null)\b|[a-z]_[a-z]|`", page) == []
     said = [line for line in page.splitlines() if "EUR" in line and "settings" not in line]
-    assert said == (["Amounts in EUR · data of 31 October 2026, 18:00 UTC"] if name == "tax" else [])
+    once = ["Amounts in EUR · data of 31 October 2026, 18:00 UTC", "Who | What | EUR", "Fees billed by month, EUR"]
+    assert said == (once if name == "tax" else [])
     assert "‡" not in page
     assert not re.search(r"[−+]\d,\d{3}(?:\.\d)?%", page)
 

@@ -106,7 +106,7 @@ def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(octobe
 
 def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(october):
     said = findings.receivables(october).cause
-    name, hours = re.search(r"Work for (.+?) went on: ([\d.,]+) hours in the last 90 days", said).groups()
+    name, hours = re.search(r"Work for (.+?) continued: ([\d.,]+) hours in the last 90 days", said).groups()
     entries = october.book.time_entries
     recent = entries[(entries["client_name"] == name) & entries["date"].between("2026-08-03", "2026-10-31")]
     for_client = recent[recent["billing_type"].isin(["billable", "fixedFee"])]

@@ -136,7 +136,7 @@ def test_the_first_sheet_begins_with_the_key_points_and_links_each_to_its_sheet(
 
 
 def test_a_sheet_has_the_rows_of_the_analysis_and_its_total_below_the_filters(book, october):
-    rows, total = report.realization_by_client.made(october)[0].rows, october.realization(None).iloc[0]
+    rows, total = report.realization.made(october)[1].rows, october.realization(None).iloc[0]
     sheet = book["Realization by client"]
     headings, *cells = sheet.iter_rows(values_only=True)
     read = pd.DataFrame(cells[: len(rows)], columns=headings)
