@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -53,25 +54,29 @@ LONGEST = (
     "tests/loaders/",
     "tests/loading/",
 )
+LEAVE_OUT = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--everything", action="store_true", help="run the tests marked slow, too, as .ci/run does")
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow, too, as .ci/run does")
+    parser.addoption(
+        "--everything", action="store_true", help="run slow tests and all cases of those marked sweep, too"
+    )
     parser.addoption("--every-engine", action="store_true", help="run each test of an analysis on every engine")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """
-    Leave slow tests out of a plain `pytest`, and run its files in several processes.
+    Leave slow tests and most cases of sweeps out of a plain `pytest`, and run its files in several processes.
 
-    Files and tests that are named run in one process, which starts faster, also if they are slow.
+    Files and tests that are named run in one process, which starts faster. Without `--slow`, all of them run.
     """
-    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
-        return
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
     # xdist's processes parse the command line again, and do not receive the changes made here.
-    if not config.option.markexpr and not config.option.everything:
-        config.option.markexpr = "not slow"
+    config.stash[LEAVE_OUT] = config.option.slow or not (named or config.option.markexpr or config.option.everything)
+    if named:
+        return
     in_xdist = hasattr(config, "workerinput")
     if not in_xdist and not config.option.usepdb and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = PROCESSES, "loadfile"
@@ -104,8 +109,34 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+def left_out(items: list[pytest.Item], *, slow: bool) -> set[pytest.Item]:
+    """Return the slow tests unless they are wanted, and the cases of sweeps beyond those that are kept."""
+    found = {item for item in items if not slow and "slow" in item.keywords}
+    sweeps = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sweep"):
+            sweeps[item.nodeid.partition("[")[0]].append(item)
+    for cases in sweeps.values():
+        found.update(set(cases) - set(_kept(cases)))
+    return found
+
+
+def _kept(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Return as many cases of a sweep as its mark says, evenly spaced; else each value of each parameter once."""
+    if keep := cases[0].get_closest_marker("sweep").kwargs.get("keep"):
+        return [cases[place * (len(cases) - 1) // max(keep - 1, 1)] for place in range(keep)]
+    numbers = [each.callspec.indices for each in cases]
+    sizes = {name: 1 + max(each[name] for each in numbers) for name in numbers[0]}
+    longest = max(sizes, key=sizes.get)
+    return [
+        case
+        for case, each in zip(cases, numbers, strict=True)
+        if all(each[name] == each[longest] % size for name, size in sizes.items())
+    ]
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         return next((i for i, each in enumerate(LONGEST) if item.nodeid.startswith(each)), len(LONGEST))
 
@@ -113,6 +144,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     again = "billframes/__init__.py::billframes."
     items[:] = [item for item in items if not item.nodeid.startswith(again)]
     items.sort(key=place)
+    if config.stash.get(LEAVE_OUT, False):
+        without = left_out(items, slow=config.option.slow)
+        config.hook.pytest_deselected(items=[item for item in items if item in without])
+        items[:] = [item for item in items if item not in without]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -266,6 +266,7 @@ def test_help_is_readable_in_ascii(monkeypatch, command):
     assert b"usage: billframes" in stream.buffer.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["ledes", "--demo", "--check", "2026-10"], ["--help"], ["report", "--help"]])
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_closed_pipe_is_quiet(command, stream):

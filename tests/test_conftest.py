@@ -1,4 +1,4 @@
-"""A plain `pytest` runs no test that is marked slow, in any of its processes."""
+"""A plain `pytest` runs no slow test and some cases of each sweep, in each of its processes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ spec = importlib.util.spec_from_file_location("root_conftest", {path!r})
 root = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(root)
 pytest_addoption, pytest_cmdline_main = root.pytest_addoption, root.pytest_cmdline_main
+pytest_collection_modifyitems = root.pytest_collection_modifyitems
 # One process is enough to show that tests are not run in the first process.
 root.PROCESSES = 1
 """
 PROJECT = """
 [pytest]
 testpaths = tests
-markers = slow
+markers =
+    slow
+    sweep
 addopts = --strict-markers
 """
 TESTS = """
@@ -36,6 +39,17 @@ def test_in_a_process_of_xdist():
 @pytest.mark.slow
 def test_slow():
     pass
+
+@pytest.mark.sweep(keep=2)
+@pytest.mark.parametrize("case", range(5))
+def test_of_five_cases(case):
+    assert os.environ.get("ALL") or case in (0, 4)
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("engine", range(2))
+@pytest.mark.parametrize("key", range(3))
+def test_of_each_value_of_two_parameters(engine, key):
+    assert os.environ.get("ALL") or (engine, key) in ((0, 0), (1, 1), (0, 2))
 """
 
 
@@ -48,10 +62,11 @@ def project(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("words", "passed"), [((), 1), (("--everything",), 2)])
-def test_slow_tests_are_skipped_in_every_process_unless_all_are_requested(project, words, passed):
+@pytest.mark.parametrize(("word", "passed"), [("", 6), ("--slow", 7), ("--everything", 13)])
+def test_slow_tests_and_cases_are_left_out_in_every_process_unless_they_are_requested(project, word, passed):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", "-p", "no:cacheprovider", *words]
+    environment["ALL"] = "yes" if word == "--everything" else ""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", "-p", "no:cacheprovider", *word.split()]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert f"{passed} passed in" in done.stdout, done.stdout + done.stderr

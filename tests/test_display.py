@@ -226,6 +226,7 @@ def test_namesakes_have_their_ids_beside_them():
     assert [row[0] for row in cells(bf.show(frame))[1:]] == ["Acme (c1)", "Acme (c2)", "Bolt"]
 
 
+@pytest.mark.slow
 def test_namesakes_have_the_references_that_the_report_shows(client, tmp_path):
     """In the sandbox's firm, two clients and a third of the matters share a name with others."""
     book = bf.book("2026-10", client=client)
@@ -275,6 +276,7 @@ def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
         bf.export(result, tmp_path / "r.docx")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_the_result_of_each_analysis_is_exported_with_titles_and_formats(october_book):
     openpyxl = pytest.importorskip("openpyxl")

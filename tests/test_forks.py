@@ -48,6 +48,7 @@ def rounds(own):
         yield Rounds(connected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", ROUNDS, ids=lambda each: each.__name__)
 def test_a_parent_and_its_children_get_their_own_records(rounds, each):
     assert [each(rounds, number) for number in range(3)] == [[], [], []]

@@ -186,6 +186,7 @@ def first_slow_text(pattern, methods):
         signal.signal(signal.SIGVTALRM, previous)
 
 
+@pytest.mark.slow
 def test_no_pattern_takes_longer_than_in_proportion_to_the_text():
     patterns = patterns_of_the_package()
     assert len(patterns) > 120
@@ -193,6 +194,7 @@ def test_no_pattern_takes_longer_than_in_proportion_to_the_text():
     assert {place: text for place, text in slow.items() if text} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [r"\s+report$", r"(\d+)\.?(\d*)x", r"[(\[][^)\]]*[)\]]", r"a.*b.*c"])
 def test_a_quadratic_pattern_would_be_found(text):
     assert first_slow_text(re.compile(text), {"search"}) is not None

@@ -47,6 +47,7 @@ def test_connect_starts_the_sandbox_once_per_process():
     assert bf.health().loc[0, "status"] == "healthy"
 
 
+@pytest.mark.slow
 def test_the_sandboxs_client_and_the_commands_demonstration_have_the_firms_settings():
     client = bf.connect("sandbox")
     with connected(argparse.Namespace(demo=True)) as other, demonstration() as (_, path):

@@ -61,6 +61,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("engine", ALL)
 @pytest.mark.parametrize("name", ROWS)
 def test_one_row_that_disagrees_is_counted_and_named_on_every_engine(name, engine):
@@ -78,6 +79,7 @@ def test_firms_with_right_figures_agree(name):
     assert found(with_states(FIRMS[name]()), "pandas") == []
 
 
+@pytest.mark.slow
 def test_the_sandbox_agrees_in_all_frames(whole):
     for frames in whole.values():
         assert disagreements(wrap_frames(frames), set()) == []

@@ -65,6 +65,7 @@ def test_a_call_checks_each_frame_once_however_many_analyses_it_calls(name, chec
     assert sorted(set(checked_names)) == sorted(checked_names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_figures_of_several_analyses_check_each_frame_once(engine, checked_names):
     frames = {name: each for name, each in frames_of(make_firm(), engine).items() if not name.startswith("code")}

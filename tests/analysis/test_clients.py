@@ -16,6 +16,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(("function", "names", "options"), BY_CLIENT, ids=lambda each: getattr(each, "__name__", None))
 def test_every_analysis_groups_by_a_custom_field_of_clients(pandas_firm, function, names, options):
     """

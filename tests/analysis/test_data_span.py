@@ -58,6 +58,7 @@ def _time(frames):
     return {name: frames[name] for name in ("time_entries", "users", "matters")}
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("name", OF_A_PERIOD)
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_every_analysis_counts_from_the_day_of_the_load(whole, client, name):
@@ -152,6 +153,7 @@ ADDED_UP = {
 }
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(
     "name",
     [name for name, each in analyses().items() if {"by", "time_entries"} <= each.takes and name not in OF_LEDGERS],

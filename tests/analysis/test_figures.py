@@ -86,6 +86,7 @@ def is_near(one, other):
     return one == other or (None not in (one, other) and pd.Timestamp(one) == pd.Timestamp(other))
 
 
+@pytest.mark.slow
 def test_each_figure_is_that_of_its_analysis():
     assert check("mixed", "pandas", "practice_area user") > 100
 
@@ -166,6 +167,7 @@ def test_the_largest_groups_are_kept_and_the_others_added_up(book):
     assert result.attrs["missing"]["median_lag_days"] == "That of several rows can't be calculated from theirs."
 
 
+@pytest.mark.slow
 def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
     quarter = bf.book("2026-Q4", client=client)
     result = quarter.figures("billed_amount", "receivables", by="user", compare="year_ago").set_index("user_id")

@@ -38,6 +38,7 @@ def call(name, frames, **options):
     return getattr(bf.analysis, name)(**{each: firm[each] for each in frames}, **options)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", OF_PERIODS)
 @pytest.mark.parametrize("period", ["0001", "9999", "9999-12", "9999-W52", "9999-Q4"])
 def test_analyses_of_periods_take_the_first_and_the_last_year(name, period):

@@ -66,6 +66,7 @@ READ_BY = ("pandas", "polars")
 SOME = ("utilization", "realization", "aging by responsible", "wip", "timekeeping lag", "new business", "stale")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", READ_BY)
 def test_ids_and_numbers_that_a_csv_file_made_integers_or_floats_give_the_same_figures(engine, tables):
     """Integer invoice numbers were an error of the engine, and integer ids were no duplicates."""

@@ -15,6 +15,7 @@ def test_figures_of_edge_cases_are_as_before(engine):
     compare(engine, golden.results(golden.cases_of_edges(engine)))
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", golden.PARTS)
 def test_figures_dtypes_and_notes_by_each_key_are_as_before(sandbox, client, engine):

@@ -96,6 +96,7 @@ def test_a_filter_that_leaves_work_out_is_refused(client, whole):
         wip(**items, invoices=final, as_of="2026-10-31")
 
 
+@pytest.mark.slow
 def test_filters_that_leave_out_only_unneeded_records_are_accepted(client, whole):
     frames = whole["pandas"]
     others = {name: frames[name] for name in ("expenses", "fixed_fees", "matters")}
@@ -122,6 +123,7 @@ def test_a_load_that_begins_less_than_two_years_earlier_is_warned_of(client, who
         aging(client.invoices("2025-01-01"), as_of="2026-10-31")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 def test_a_load_that_begins_before_any_work_on_the_invoices_can_have_been_done_is_not_warned_of(client, whole, to):
     """No work waited a year for its invoice, and October’s first invoice is 21 months after the load."""

@@ -38,6 +38,7 @@ def book(client):
 IN_BOOKS = sorted(name for name in analyses() if hasattr(Book, name) and name != "cash_forecast_record")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(of our open invoices|matches no client|match no client|never been compared)")
 @pytest.mark.parametrize("name", IN_BOOKS)
 def test_an_analysis_declares_every_number_of_its_result(name, book):

@@ -134,6 +134,7 @@ def test_the_year_before_of_february_ends_with_february(pandas_firm, start, end,
     assert row["fees_before_amount"] == 100.0 * counted
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=st.sampled_from(["practice_area", "originator", "client", "matter", "cf_tier", "responsible"]))
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")

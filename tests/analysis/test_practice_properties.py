@@ -133,6 +133,7 @@ def additive(frame):
     return [name for name in frame.select_dtypes("float") if not name.endswith(quotients) and name not in others]
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=KEYS, basis=st.sampled_from(["invoice_date", "work_date"]))
 def test_rows_add_up_to_the_total_in_any_order(pandas_firm, book, by, basis):
@@ -154,6 +155,7 @@ def test_findings_are_the_same_in_any_order(pandas_firm, work):
         pd.testing.assert_frame_equal(rows, lists(pandas_firm, work)[analysis], obj=analysis)
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, cut=st.integers(0, 12))
 def test_a_frame_split_in_two_adds_up(pandas_firm, book, cut):
@@ -181,6 +183,7 @@ def test_findings_of_parts_are_the_findings_of_the_whole(pandas_firm, work, cut)
     assert set(whole["item_id"]) <= set(entries["time_entry_id"])
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS)
 def test_hours_scale(pandas_firm, book):

@@ -86,6 +86,7 @@ def additive(frame):
     return frame[names]
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=KEYS)
 def test_rows_add_up_to_the_total(pandas_firm, book, by):
@@ -97,6 +98,7 @@ def test_rows_add_up_to_the_total(pandas_firm, book, by):
                 assert sums[name].sum() == pytest.approx(total[name], rel=1e-9, abs=1e-9 * scale), name
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=KEYS)
 def test_the_order_of_rows_never_matters(pandas_firm, book, by):
@@ -105,6 +107,7 @@ def test_the_order_of_rows_never_matters(pandas_firm, book, by):
         pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS)
 def test_hours_scale(pandas_firm, book):

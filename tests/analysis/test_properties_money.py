@@ -111,6 +111,7 @@ def additive(frame):
     return frame[[name for name in frame.select_dtypes("float") if not name.endswith(RATIOS)]]
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=KEYS)
 def test_rows_add_up_to_the_total(polars_firm, book, by):
@@ -133,6 +134,7 @@ def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(polars_fir
         assert rows[names].sum(axis=1).tolist() == pytest.approx(rows["total"].tolist(), abs=1e-6)
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS)
 def test_fees_are_the_final_invoices_less_their_expenses(polars_firm, book):
@@ -149,6 +151,7 @@ def test_fees_are_the_final_invoices_less_their_expenses(polars_firm, book):
     assert used == pytest.approx(fees + prebill + unbilled, abs=1e-6)
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=KEYS)
 def test_the_order_of_rows_never_matters(polars_firm, book, by):
@@ -157,6 +160,7 @@ def test_the_order_of_rows_never_matters(polars_firm, book, by):
         pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, cut=st.integers(0, 12))
 def test_work_in_progress_of_two_halves_adds_up(polars_firm, book, cut):
@@ -167,6 +171,7 @@ def test_work_in_progress_of_two_halves_adds_up(polars_firm, book, cut):
     assert whole.tolist() == pytest.approx(parts.tolist(), abs=1e-6)
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS, by=KEYS)
 def test_hours_scale(polars_firm, book, by):

@@ -56,6 +56,7 @@ def test_rows_name_their_records(october_book):
     assert invoices["invoice_id"].is_unique
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @pytest.mark.parametrize("figure", ["billed_amount", "wip", "origination.fees_amount"])
 def test_rows_are_the_same_on_other_engines(engine, figure):

@@ -405,6 +405,7 @@ def test_every_rule_has_a_mistake():
     assert names == MISTAKES.keys() | ELSEWHERE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_gives_the_note_with_its_amount_and_a_remedy_for_each_reader(name):
     (found,) = noted(MISTAKES[name], name)

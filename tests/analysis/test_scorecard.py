@@ -28,6 +28,7 @@ def book(client):
     return bf.book("2026-10", settings=settings, client=client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["user", "practice_area", ["role", "user"]])
 def test_each_figure_is_that_of_its_analysis(book, by):
     rows = book.scorecard(by)

@@ -82,6 +82,7 @@ def frames(spark) -> dict[str, Any]:
 
 
 # The firm has all edge cases, so all warnings are given. Other tests check each warning.
+@pytest.mark.sweep(keep=6)
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning")
 @pytest.mark.parametrize("name", ENGINE_CALLS)

@@ -31,6 +31,7 @@ def test_plain_words_do_not_name_arguments_and_are_whole_sentences():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_every_column_of_a_result_is_an_attribute_of_the_frame(rows_on_pandas):
     """A column with the name of a method or property of pandas would not be: `result.flags` is not a column."""

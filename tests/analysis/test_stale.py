@@ -105,6 +105,7 @@ def test_a_missing_column_is_named(pandas_firm):
         stale(**frames, as_of="2026-10-31")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @given(book=BOOKS)
 @QUICK

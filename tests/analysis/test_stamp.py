@@ -64,6 +64,7 @@ def write(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGED)
 def test_other_sums_of_as_many_rows_are_a_warning_until_they_are_meant(loaded, change):
     make, text = CHANGED[change]

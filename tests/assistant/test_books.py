@@ -32,6 +32,7 @@ def ask_with_books(firm_mirror, books):
     return Questions(firm_mirror, settings=books[1]).ask
 
 
+@pytest.mark.slow
 def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror):
     files, settings = books
     answer = ask_with_books("analysis", {"name": "collected", "period": "2026-10", "by": ["responsible"]})
@@ -51,6 +52,7 @@ def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror
     assert figures["total"]["collected_cash_amount"] == answer["total"]["cash_amount"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", [{"name": "collected"}, {"name": "tie_out"}, {"name": "tie_out", "by": "client"}])
 def test_pseudonyms_hide_the_customers_of_the_books_and_change_no_figure(ask_with_books, books, firm_mirror, question):
     hidden = Questions(firm_mirror, settings=books[1], change=Pseudonyms())
@@ -80,6 +82,7 @@ def test_without_books_the_answer_says_what_is_needed(firm_mirror):
         Questions(firm_mirror).ask("figures", {"measures": ["collected_amount"], "period": "2026-10"})
 
 
+@pytest.mark.slow
 def test_a_mirror_answers_from_the_reports_that_it_has_kept(ask_with_books, firm_mirror, books, tmp_path):
     shutil.copytree(firm_mirror.path, tmp_path / "mirror")
     mirror = bf.mirror(tmp_path / "mirror")

@@ -38,6 +38,7 @@ def test_there_are_twenty_questions():
     assert len({each["asked"] for each in QUESTIONS}) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each["asked"])
 def test_the_answer_has_the_numbers_of_the_notebook(question, ask, book_of):
     arguments = question["arguments"]

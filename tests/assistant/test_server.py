@@ -125,6 +125,7 @@ def test_lists_may_come_as_their_json_text(ask):
     assert given["rows_add_up"] == ["billed_amount"]
 
 
+@pytest.mark.slow
 def test_every_value_that_is_listed_can_be_asked_for(ask):
     """Also a client without work in the period: its fees are 0, and no other client is suggested."""
     about = ask("about")
@@ -148,6 +149,7 @@ def test_times_of_a_day_are_text(ask):
     assert ask("analysis", name="duplicates", period="2026-10", by="client", top=3)["rows"]
 
 
+@pytest.mark.slow
 def test_every_analysis_is_answered_or_says_what_it_needs_and_none_has_a_narrative(ask, server, book_of):
     """Also those that need no words here: the tools find analyses by their declarations."""
     from tests.assistant.conftest import call
@@ -324,6 +326,7 @@ def test_a_name_that_several_clients_or_matters_have_is_refused_and_told_apart(a
     assert one != other
 
 
+@pytest.mark.slow
 def test_what_is_said_about_completeness_comes_from_the_proofs(client, firm_mirror, october_book):
     of_mirror = Questions(firm_mirror).ask("figures", OCTOBER)["provenance"]
     assert "Time entries, " in of_mirror["complete"]
@@ -338,6 +341,7 @@ def test_what_is_said_about_completeness_comes_from_the_proofs(client, firm_mirr
     assert answer["mirror_version"] is None
 
 
+@pytest.mark.slow
 def test_pseudonyms_hide_every_name_and_change_no_figure(firm_mirror, ask, book_of):
     from billframes.assistant.pseudonyms import Pseudonyms
 
@@ -355,6 +359,7 @@ def test_pseudonyms_hide_every_name_and_change_no_figure(firm_mirror, ask, book_
     assert kinds <= {"Client", "Others"}
 
 
+@pytest.mark.slow
 def test_questions_asked_at_once_get_their_own_answers(firm_mirror):
     questions, answers = Questions(firm_mirror), {}
 

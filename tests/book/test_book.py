@@ -234,6 +234,7 @@ def test_a_period_with_an_open_end_has_all_rows_to_that_side(client, october_boo
         everything.in_period("matters")
 
 
+@pytest.mark.slow
 def test_one_cause_is_said_once_a_call(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client:
         book = bf.book("2026-09", client=client)

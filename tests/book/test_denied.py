@@ -42,6 +42,7 @@ def denied(sandbox):
         client.close()
 
 
+@pytest.mark.slow
 def test_a_figure_that_needs_no_users_is_the_same_without_them(denied, client):
     book = denied("/v2/users")
     with pytest.warns(bf.errors.IncompleteDataWarning, match=r"no users, because the server .* \(403\)\. Roles"):
@@ -57,6 +58,7 @@ def test_what_is_missing_is_said_once(denied):
     assert all(len(each) for each in results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "call", "error", "words"),
     [
@@ -86,6 +88,7 @@ def test_work_that_may_not_be_read_is_an_error(denied):
         denied("/v2/expenses").realization()
 
 
+@pytest.mark.slow
 def test_a_book_without_any_details_still_has_its_fees(denied, client):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bf.errors.IncompleteDataWarning)

@@ -147,6 +147,7 @@ def test_a_frame_that_is_given_is_used_instead_of_the_books(book):
     assert set(rows["user_name"].dropna()) == {"Somebody"}
 
 
+@pytest.mark.slow
 def test_settings_that_are_given_are_used_and_none_means_none(client):
     user = client.users(role="principal")["user_id"].iloc[0]
     with_rates = bf.FirmSettings(standard_rates={user: 500.0})

@@ -131,6 +131,7 @@ def test_the_fees_of_the_year_before_are_those_of_the_same_days(year):
     assert_frame_equal(year.new_business(None, start="2026"), year.new_business(None))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* is not that of the invoice in:billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize(("name", "column"), [("time_entries", "date"), ("invoices", "invoice_date")])
 def test_records_dated_after_the_load_are_warned_of(client, name, column):

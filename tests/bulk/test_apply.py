@@ -56,6 +56,7 @@ def outcomes_of(outcomes: pd.DataFrame) -> dict[str, int]:
     return dict(Counter(outcomes["outcome"].astype(str)))
 
 
+@pytest.mark.slow
 def test_every_change_is_made_once_and_the_way_back_gives_the_same_frame(firm, entries, journal):
     client, before = firm.client, firm.client.time_entries("2026-10-20", "2026-10-31", billed=False)
     edited = before.assign(description=before["description"] + " (checked)", hours=before["hours"] + 0.1)
@@ -294,6 +295,7 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
         bf.bulk.resume(journal, client=firm.client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begun", [0, 7])
 @pytest.mark.parametrize("copy_first", [True, False])
 @pytest.mark.parametrize("equal", [True, False])

@@ -185,6 +185,7 @@ def test_dates_that_all_moved_by_a_day_are_noted(firm, entries):
     assert firm.client.time_entries.plan(rows.assign(date=rows["date"] - by_row)).notes == ()
 
 
+@pytest.mark.slow
 def test_negated_hours_and_amounts_are_noted(firm, entries):
     rows = entries[["time_entry_id", "hours"]].iloc[20:60]
     (note,) = firm.client.time_entries.plan(rows.assign(hours=-rows["hours"])).notes
@@ -195,6 +196,7 @@ def test_negated_hours_and_amounts_are_noted(firm, entries):
     assert note.startswith("4 values in amount get the other sign")
 
 
+@pytest.mark.slow
 def test_a_value_that_was_filled_down_is_noted(firm, entries):
     rows = entries[["time_entry_id", "matter_id", "user_id", "hours", "date"]].iloc[20::8].iloc[:40]
     for name in ("matter_id", "user_id", "hours", "date"):

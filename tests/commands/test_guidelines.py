@@ -29,6 +29,7 @@ def findings(october_book):
     return bf.guidelines.guideline_check(october_book, guidelines=FOLDER)
 
 
+@pytest.mark.slow
 def test_each_person_has_a_sheet_and_no_narrative_is_written(tmp_path, capsys, findings, october_book):
     assert main(["guidelines", str(FOLDER), "--out", "week"]) == 0
     *files, said = capsys.readouterr().out.splitlines()
@@ -49,6 +50,7 @@ def test_each_person_has_a_sheet_and_no_narrative_is_written(tmp_path, capsys, f
     assert [text for text in texts if text in shown] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [

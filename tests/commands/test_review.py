@@ -110,6 +110,7 @@ def test_the_same_rows_give_the_same_files(rows):
 LONG = "Review and annotate the production of documents; confer with co-counsel about privilege. "
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_each_invoice_prints_on_one_sheet(rows, paper, tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
+import pytest
+
 from billframes.cli import COMMANDS, main
 from tests.commands.test_guidelines import FOLDER
 
@@ -22,6 +24,7 @@ CALLS = (
 )
 
 
+@pytest.mark.slow
 def test_no_line_is_longer_than_80_columns(sandbox, monkeypatch, tmp_path, capsys):
     """A path may be longer, and so may the one sentence of an error, which a terminal breaks."""
     monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)

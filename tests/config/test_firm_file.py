@@ -110,6 +110,7 @@ def test_a_book_has_the_settings_of_the_profile_with_the_address_of_its_data(pla
     assert october["utilization"].item() == pytest.approx(0.730, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_a_mirrors_own_book_and_a_client_of_environment_variables_have_the_settings(place, monkeypatch):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", place.url)
     monkeypatch.setenv("BILLFRAMES_TOKEN", place.token)
@@ -204,6 +205,7 @@ USES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "others", "words"), USES, indirect=["words"])
 def test_a_command_uses_and_names_the_profiles_settings_unless_others_are_given(
     command, others, words, place, monkeypatch, capsys
@@ -216,11 +218,13 @@ def test_a_command_uses_and_names_the_profiles_settings_unless_others_are_given(
         assert ("63.0%" if others else "73.0%") in shown or f"0.{630 if others else 730}" in shown
 
 
+@pytest.mark.slow
 def test_a_command_without_figures_counts_periods_in_the_fiscal_year_of_the_settings(words):
     assert main(["export", "time_entries", "FY2026", *words, "-o", "year.csv"]) == 0
     assert pd.to_datetime(pd.read_csv("year.csv")["date"]).agg(["min", "max"]).dt.year.tolist() == [2025, 2026]
 
 
+@pytest.mark.slow
 def test_frames_without_a_book_have_the_settings_of_the_client_that_is_passed(place):
     with bf.Client(place.url, place.token) as client:
         frames = {name: getattr(client, name)() for name in FRAMES}
@@ -234,6 +238,7 @@ def refreshed(folder, client):
     return bf.mirror(folder)
 
 
+@pytest.mark.slow
 def test_a_mirror_remembers_the_file_that_it_was_refreshed_with(place, profiles, tmp_path):
     with bf.Client(profile="firm") as client:
         opened = refreshed(tmp_path / "m", client)
@@ -257,6 +262,7 @@ def test_a_mirror_remembers_the_file_that_it_was_refreshed_with(place, profiles,
         assert refreshed(tmp_path / "m", client).settings is None
 
 
+@pytest.mark.slow
 def test_a_mirror_of_the_demonstration_has_its_settings(capsys):
     assert main(["sync", "demo", "--demo"]) == 0
     assert describe_settings(bf.mirror("demo").settings).startswith("Firm settings from firm.toml")

@@ -67,6 +67,7 @@ def decimals(column):
     return [Decimal(each) for each in column.fillna("0")]
 
 
+@pytest.mark.slow
 @few
 @given(bill=bills())
 def test_lines_add_up_to_the_invoice_and_each_line_adds_up(bill):

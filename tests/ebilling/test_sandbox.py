@@ -101,6 +101,7 @@ def items_that_require_codes(sandbox):
         return connection.execute(query).fetchone()[0]
 
 
+@pytest.mark.slow
 def test_a_mirror_remembers_codes_for_checks_without_a_server(client, book, tmp_path, monkeypatch):
     mirror = bf.mirror(tmp_path / "firm", client=client)
     mirror.refresh()
@@ -192,6 +193,7 @@ def invoice_numbers(book, wanted, few=3):
     return invoices.loc[chosen, "invoice_number"].drop_duplicates(keep=False).head(few).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -283,6 +285,7 @@ def test_items_that_a_server_can_not_filter_by_client_are_all_loaded(book, clien
     assert "time_entries" in few._frames
 
 
+@pytest.mark.slow
 def test_a_mirror_reads_the_items_of_the_invoices_client(client, book, tmp_path):
     mirror = bf.mirror(tmp_path / "firm", client=client)
     mirror.refresh()
@@ -291,6 +294,7 @@ def test_a_mirror_reads_the_items_of_the_invoices_client(client, book, tmp_path)
     assert "time_entries" not in few._frames
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning")
 def test_with_hidden_rates_all_other_findings_stay_and_no_other_comes(sandbox, client):
     fields = ["field", "severity", "problem"]

@@ -20,6 +20,7 @@ def demo(client, tmp_path_factory):
     return book, book.payments(read_ledger(files["payments"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [None, "client", "responsible", "month"])
 def test_figures_of_cash_are_those_of_collected(demo, by):
     book, paid = demo

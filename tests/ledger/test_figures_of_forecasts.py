@@ -36,6 +36,7 @@ def test_clients_are_those_of_the_forecast_and_add_up(book):
     assert found[COLUMN].sum() == pytest.approx(rows.sum()) == pytest.approx(found.attrs["total"][COLUMN])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("period", "options", "reason"),
     [

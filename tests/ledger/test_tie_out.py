@@ -210,6 +210,7 @@ def cents(row):
     return round(row.amount * 100), round(row.balance * 100)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_reasons_writes_the_rows_and_keeps_the_report_or_exits_with_1(tmp_path, capsys):
     day = pd.Timestamp("2026-10-31").date()
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], profile="") as connected:

@@ -90,6 +90,7 @@ FORMS = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", LOADS)
 def test_lists_in_another_form_give_the_same_frame_and_proof(client, written, form, name):

@@ -183,6 +183,7 @@ DIFFERENCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.DetailsMissingWarning")
 @pytest.mark.parametrize(("change_query", "change_response", "name", "load", "outcome"), DIFFERENCES)
 def test_a_difference_is_found_and_loads_do_as_the_finding_says(

@@ -51,6 +51,7 @@ def test_hours_and_money_are_the_databases(client, sql):
     assert frame["amount"].sum() == pytest.approx(amount / 10_000, abs=1e-6)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 def test_every_loader_returns_the_requested_kind_of_frame(client, name, to):

@@ -19,6 +19,7 @@ from billframes.loading.stamp import Stamp, stamp_of_load
 LISTS = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 @pytest.mark.parametrize("name", LISTS)
 def test_a_load_is_remembered(client, name, to):

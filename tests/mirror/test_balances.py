@@ -133,6 +133,7 @@ def test_a_refresh_without_changes_requests_few_balances(m, refreshed_balances):
     assert 5 <= len(refreshed_balances.requested) <= CHECKS < len(m.client_balances())
 
 
+@pytest.mark.slow
 def test_each_balance_is_requested_in_turn(m, refreshed_balances, monkeypatch):
     monkeypatch.setattr(balances, "CHECKED_CLIENTS", 20)
     requested: set[str] = set()
@@ -143,6 +144,7 @@ def test_each_balance_is_requested_in_turn(m, refreshed_balances, monkeypatch):
     assert requested == everybody
 
 
+@pytest.mark.slow
 def test_balances_are_requested_after_payments_and_write_offs(m, refreshed_balances, firm, client):
     invoices = m.invoices(invoice_state="final").query("balance > 100").drop_duplicates("client_id").head(3)
     first, second, third = invoices["invoice_id"]
@@ -187,6 +189,7 @@ def test_a_silently_settled_invoice_beside_one_that_is_overpaid_is_seen(m, refre
     assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_if_a_balance_contains_more_than_invoices_all_are_requested(m, refreshed_balances, client):
     """Otherwise, a later credit of a client whose invoices explained the balance would not be found."""
     first, second = unchanged_clients(m, refreshed_balances)
@@ -197,6 +200,7 @@ def test_if_a_balance_contains_more_than_invoices_all_are_requested(m, refreshed
     assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_the_first_credit_of_a_firm_is_found_in_turn(m, refreshed_balances, client, monkeypatch):
     monkeypatch.setattr(balances, "CHECKED_CLIENTS", 20)
     (first,) = unchanged_clients(m, refreshed_balances, 1)
@@ -214,6 +218,7 @@ def test_if_a_checked_balance_differs_all_are_requested(m, refreshed_balances, c
     assert_same(m, client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), [(0, 1), (1, 0), (-1, 0), (0, 40)])
 def test_a_server_whose_date_changes_between_refreshes_has_other_balances(m, served, client, before, after):
     """A server's date may differ from UTC's at one time of day and not at another."""
@@ -224,6 +229,7 @@ def test_a_server_whose_date_changes_between_refreshes_has_other_balances(m, ser
     assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_balances_are_requested_when_invoices_become_overdue(m, refreshed_balances, firm, client):
     with moved_clock(firm) as set_days:
         for days in (1, 3, 31):
@@ -235,6 +241,7 @@ def test_balances_are_requested_when_invoices_become_overdue(m, refreshed_balanc
         assert len(refreshed_balances.requested) <= CHECKS
 
 
+@pytest.mark.slow
 def test_a_credit_is_found_within_a_week(m, refreshed_balances, firm, client):
     (first,) = unchanged_clients(m, refreshed_balances, 1)
     refreshed_balances.added[first] = -250.0
@@ -245,6 +252,7 @@ def test_a_credit_is_found_within_a_week(m, refreshed_balances, firm, client):
         assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_new_and_deleted_clients_are_in_the_balances_or_not(m, refreshed_balances, firm, client):
     made = client.clients.create(name="Entirely New Ltd", contact={"company_name": "Entirely New Ltd"})
     m.refresh()
@@ -258,6 +266,7 @@ def test_new_and_deleted_clients_are_in_the_balances_or_not(m, refreshed_balance
     assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_a_client_deleted_while_balances_are_read_is_removed(m, served, firm, client, monkeypatch):
     monkeypatch.setattr(balances, "CHECKED_CLIENTS", 1000)
     made = client.clients.create(name="Soon Gone Ltd", contact={"company_name": "Soon Gone Ltd"})

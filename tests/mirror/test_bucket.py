@@ -82,6 +82,7 @@ def test_a_pickle_has_no_credential_and_its_copy_says_so(m, monkeypatch):
     assert again._storage.options.reveal()["AWS_REGION"] == "us-east-1"
 
 
+@pytest.mark.slow
 def test_a_pickle_of_a_folders_mirror_reads_as_before(refreshed):
     again = pickle.loads(pickle.dumps(refreshed))
     assert again.clients().equals(refreshed.clients())

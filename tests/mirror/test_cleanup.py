@@ -132,6 +132,7 @@ def no_space(monkeypatch):
     return removed
 
 
+@pytest.mark.slow
 def test_versions_are_removed_on_a_full_disk_and_the_rest_is_complete(place, monkeypatch):
     path, frames = place
     m = mirror(path)
@@ -175,6 +176,7 @@ def interrupt_after(number, monkeypatch):
     monkeypatch.setattr(Path, "unlink", remove)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True])
 def test_a_removal_that_is_interrupted_leaves_all_kept_versions_and_the_next_one_finishes(place, monkeypatch, full):
     path, frames = place
@@ -195,6 +197,7 @@ def test_a_removal_that_is_interrupted_leaves_all_kept_versions_and_the_next_one
         assert left == expected
 
 
+@pytest.mark.slow
 def test_a_refresh_that_fails_leaves_no_file(place, small, monkeypatch):
     path, frames = place
     before = files_of(path)
@@ -249,6 +252,7 @@ def test_a_first_refresh_that_was_killed_is_removed_by_a_vacuum_or_the_next_refr
         m.vacuum()
 
 
+@pytest.mark.slow
 def test_a_refresh_that_was_killed_is_undone_by_a_vacuum(place, small, monkeypatch):
     path, frames = place
     m = mirror(path, client=small)
@@ -314,6 +318,7 @@ def test_sync_keeps_what_the_settings_say_and_logs_what_it_removed(place, capsys
         synced(path, capsys, keep="soon")
 
 
+@pytest.mark.slow
 def test_sync_on_a_full_disk_removes_versions_first_and_refreshes_again(place, small, monkeypatch, capsys):
     path, frames = place
     removed = no_space(monkeypatch)

@@ -208,6 +208,7 @@ def long_names(rows, length=30_000_000):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said", "message"),
     [

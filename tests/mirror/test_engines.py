@@ -101,6 +101,7 @@ def test_a_record_in_no_list_keeps_its_last_shown_name(refreshed, tmp_path, engi
 
 
 # One of the firm's lawyers joined in the year.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The first of all entries of:billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_analyses_find_the_same_figures_on_every_engine(refreshed, engine):

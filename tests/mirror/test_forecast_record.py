@@ -38,6 +38,7 @@ def mirrored(tmp_path_factory) -> Mirror:
     return opened
 
 
+@pytest.mark.slow
 def test_the_record_of_a_day_is_the_forecast_of_the_version_of_that_day(mirrored):
     truth = mirrored.as_of("2026-09-30").book("2026-09").cash_forecast(horizons=(4,)).loc[0, "cash_amount"]
     book = mirrored.book("2026-10")

@@ -37,6 +37,7 @@ def changed_mirror(firm, writer, tmp_path_factory):
     return m, done
 
 
+@pytest.mark.slow
 def test_an_earlier_version_is_as_it_was(changed_mirror):
     m, done = changed_mirror
     for name, frame in done["first"].items():

@@ -74,6 +74,7 @@ def plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["time_entries", "matters"])
 def test_arrow_and_polars_frames_are_equal(client, refreshed, name):
     arrow = [getattr(each, name)(to="arrow") for each in (client, refreshed)]
@@ -147,6 +148,7 @@ def filters_of(draw, name, ids):
     return {each: possible[each]() for each in wanted}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_arguments_give_the_frame_that_the_api_gives(client, refreshed, ids, data):
@@ -233,6 +235,7 @@ def client_without_lists(firm):
         yield client, transport
 
 
+@pytest.mark.slow
 def test_lists_of_names_are_missing_or_empty_as_the_api_shows_them(client_without_lists, tmp_path):
     client, transport = client_without_lists
     m = mirror(tmp_path / "firm", client=client)

@@ -95,6 +95,7 @@ def test_a_change_that_becomes_visible_minutes_after_its_date_is_stored(m, write
     assert "Late" in set(m.time_entries("2026-09")["description"])
 
 
+@pytest.mark.slow
 def test_items_that_were_billed_without_a_new_modified_date_are_stored(m, writer, firm):
     invoice = writer.invoices(invoice_state="final", limit=1)["invoice_id"].iloc[0]
     for table in ("time_entry", "expense", "fixed_fee"):
@@ -135,6 +136,7 @@ def test_a_rename_shows_on_every_record(m, writer):
     assert_equal(m, writer, RECORDS)
 
 
+@pytest.mark.slow
 def test_deletions_hidden_by_as_many_additions_are_found(m, writer):
     gone = unbilled_ids(writer, 5, seed=2)
     made = writer.time_entries.get(gone[0])
@@ -215,6 +217,7 @@ def test_a_deletion_that_a_silent_move_hides_in_the_totals_is_found(m, writer, f
     assert_equal(m, writer, ["time_entries"])
 
 
+@pytest.mark.slow
 def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
     execute(firm, "CREATE TABLE vanished AS SELECT * FROM expense LIMIT 300")
     execute(firm, "DELETE FROM expense WHERE expense_id IN (SELECT expense_id FROM vanished)")
@@ -242,6 +245,7 @@ def test_invoices_of_many_clients_that_still_exist_are_not_taken_as_deleted(refr
     assert confirm_deleted(server, stored, ["lost", *ids], SAMPLE) == ["lost"]
 
 
+@pytest.mark.slow
 def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, firm):
     # Each refresh in the next 15 minutes loads all of its items again.
     waiting = writer.time_entries(billed=False, billing_type="billable")["client_id"].value_counts()
@@ -305,6 +309,7 @@ def test_redefined_custom_fields_change_the_columns(m, writer, firm):
     assert list(m.as_of(1).clients().filter(like="cf_").columns) == list(old)
 
 
+@pytest.mark.slow
 def test_custom_fields_keep_their_columns_if_the_server_lists_them_in_another_order(m, writer, firm):
     fields = m.custom_fields("client")
     first, second = fields["id"][:2]

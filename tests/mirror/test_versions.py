@@ -57,6 +57,7 @@ def test_a_refresh_that_is_killed_is_finished_by_the_next():
     assert (done.killed, done.ended) == (8, [])
 
 
+@pytest.mark.slow
 def test_a_refresh_that_ends_before_its_version_is_committed_has_no_effect(m, writer, monkeypatch):
     change(writer, "Half a refresh")
     before = m.time_entries("2026-10")

@@ -71,6 +71,7 @@ def tick(text: str) -> float:
     return float(number.replace("−", "-").replace(",", "")) * UNITS[text[len(number) :]]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "largest", [3.0, 9.0, 17.0, 22.0, 44.0, 1_100.0, 1_900.0, 14_000.0, 230_000.0, 1.6e6, 1.95e6, 2.4e7]
 )
@@ -293,6 +294,8 @@ def test_a_frame_of_something_else_says_what_is_missing(draw):
         draw([1.0])
 
 
+@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("rows", [0, 1, 60])
 @pytest.mark.parametrize("draw", CHARTS)
 def test_every_chart_draws_none_one_and_sixty_rows_on_axes_that_are_passed(draw, rows):

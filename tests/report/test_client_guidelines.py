@@ -19,6 +19,8 @@ from billframes.report.outline import sheets
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
 
+pytestmark = pytest.mark.slow
+
 FIRM = Path(Sandbox.__init__.__code__.co_filename).with_name("firm.toml")
 
 

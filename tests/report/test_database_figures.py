@@ -73,6 +73,7 @@ def test_items_without_a_required_code_equal_the_database(october, connected, fi
     assert set(found.findings.loc[found.findings["problem"] == "missing", "item_id"]) == wanted
 
 
+@pytest.mark.slow
 def test_the_report_the_workbook_and_the_command_have_one_number_of_findings(october, firm, monkeypatch, capsys):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", firm.base_url)
     monkeypatch.setenv("BILLFRAMES_TOKEN", firm.tokens["full"])

@@ -26,6 +26,8 @@ from billframes.report.points import key_points
 from billframes.report.workbook import workbook
 from tests.firms import FIRMS, LAST, keep, make_firm, on
 
+pytestmark = pytest.mark.slow
+
 OCTOBER = dt.date(2026, 10, 1)
 # Columns of loaded frames that `make_firm` leaves out.
 _MORE = {"matters": ("reference", "client_reference"), "expenses": ("description",), "fixed_fees": ("description",)}

@@ -20,7 +20,7 @@ from billframes.report.ledger_files import ledger_paths, read_ledgers
 from billframes.report.ledgers import Ledgers
 from billframes.report.points import key_points
 
-pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")]
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,7 @@ def with_fee(share: float) -> Month:
     return report_of(add(firm, "invoices", bill | {"balance": 0.0}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("month", "reason"),
     [

@@ -13,6 +13,8 @@ from billframes.mirror import Mirror
 from billframes.report.figures import figures
 from billframes.sandbox import Sandbox
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("deltalake")
 
 
@@ -27,7 +29,6 @@ def mirrored(tmp_path_factory) -> Mirror:
     return bf.mirror(path)
 
 
-@pytest.mark.slow
 def test_the_command_writes_the_page_without_a_request(mirrored, tmp_path):
     out = tmp_path / "october.html"
     assert cli.main(["report", "2026-10", "--mirror", mirrored.path, "--out", str(out)]) == 0

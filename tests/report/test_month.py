@@ -46,6 +46,7 @@ def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month
     return report.Month(first, min(as_of, month_end(first)), as_of, october.book)
 
 
+@pytest.mark.slow
 def test_a_month_without_data_says_so_in_every_section(october):
     first, last = dt.date(2025, 3, 1), dt.date(2025, 3, 31)
     book = copy.copy(october.book)
@@ -113,6 +114,7 @@ def test_before_the_first_day_of_the_data_no_figure_is_compared(october):
     assert key_points(august)
 
 
+@pytest.mark.slow
 def test_each_analysis_is_calculated_once_for_page_and_workbook(october, monkeypatch):
     calls = []
 
@@ -160,6 +162,7 @@ def test_two_clients_with_one_name_are_shown_with_their_references(october):
     assert october.with_distinct_names(rows)["client_name"].is_unique
 
 
+@pytest.mark.slow
 def test_sections_say_that_balances_are_of_a_later_day(october):
     # Balances are of the day of loading, which is after the end of August.
     early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
@@ -185,6 +188,7 @@ def test_a_note_says_that_invoices_after_the_load_are_missing(october):
     assert remark in report.notes(late)._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):
     part = report.load("2026-10", as_of="2026-10-15")
     assert part.last == dt.date(2026, 10, 15)
@@ -322,6 +326,7 @@ def test_a_note_names_people_with_a_target_but_no_hours(october):
     assert " available hours and target of 1" in section._repr_html_()
 
 
+@pytest.mark.slow
 def test_notes_name_only_columns_that_the_page_has(october):
     made = [
         *(
@@ -351,6 +356,7 @@ def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(oct
     assert any(each.startswith(f"{one} ({reference}), ") for each in invoices)
 
 
+@pytest.mark.slow
 def test_currency_floor_and_targets_are_shown_only_if_the_settings_have_them(october):
     assert report.targets(october) is None
     assert "USD" not in report.headlines(october)._repr_html_()

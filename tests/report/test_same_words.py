@@ -37,6 +37,8 @@ from billframes.widgets.views import views
 from tests.report.conftest import connection
 from tests.report.test_firms import MONTHS
 
+pytestmark = pytest.mark.slow
+
 BY_AGE = "the headline of a table by age, where the sum of the buckets is called the total"
 PART = "a part of the headline above it, named in its words"
 OTHER_NAMES = {
@@ -282,7 +284,7 @@ hours_per_day = 7.5
 """
 
 
-@pytest.fixture(scope="module", params=["full", pytest.param("norates", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["full", "norates"])
 def month(request, renamed, tmp_path_factory) -> Month:
     """The month of a firm with another currency and time zone, and of a token without the scope for rates."""
     settings = ""

@@ -33,6 +33,7 @@ def scopes_of(october, key):
     return [october.only(each.code) for each in all_scopes(october.firm_book, key)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["client", "responsible"])
 def test_all_scopes_and_the_unassigned_one_add_up_to_the_firm_to_the_cent(october, key):
     months = scopes_of(october, key)
@@ -96,6 +97,7 @@ def test_a_part_of_a_firm_with_budgets_has_key_points(october):
     assert key_points(month.only("practice_area:Litigation"))
 
 
+@pytest.mark.slow
 def test_sections_of_a_scope_show_hours_but_not_utilization(october):
     month = october.only("practice_area:Litigation")
     made = [report.cover(month), report.headlines(month), report.utilization(month), report.trends(month)]
@@ -160,6 +162,7 @@ def test_lock_up_counts_work_in_progress_and_shows_contingency_beside_it(october
         assert f">{format_number(amount, 'money')}<" in shown
 
 
+@pytest.mark.slow
 def test_the_first_page_of_a_part_of_the_firm_says_only_what_is_true_of_the_part(october):
     invoices, matters = october.book.invoices, october.book.matters
     for code in ("responsible:Miriam Harrow", "practice_area:Family", "practice_area:Litigation", "responsible:"):

@@ -47,6 +47,7 @@ def shared() -> Month:
     return report_of(firm)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OF_MATTERS, ids=lambda kind: kind.__name__)
 def test_the_rows_of_all_lawyers_are_the_rows_of_the_firm(october, shared, kind):
     for month in (october, shared):
@@ -55,6 +56,7 @@ def test_the_rows_of_all_lawyers_are_the_rows_of_the_firm(october, shared, kind)
         assert found == Counter(rows_of(month, kind))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["client", "practice_area"])
 def test_amounts_of_all_clients_or_practice_areas_add_up_to_the_firms(october, key):
     months = [october.only(each.code) for each in all_scopes(october.firm_book, key)]

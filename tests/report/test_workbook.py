@@ -31,6 +31,8 @@ from billframes.report.workbook import workbook
 from tests.report import libreoffice
 from tests.report.conftest import HOSTILE_NAME
 
+pytestmark = pytest.mark.slow
+
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 
 
@@ -225,7 +227,6 @@ def test_descriptions_are_on_a_separate_sheet_and_only_with_narratives(book, oct
     assert "Invoices" not in asked.sheetnames
 
 
-@pytest.mark.slow
 def test_a_note_above_the_figures_says_that_balances_are_of_a_later_day(book, october):
     early = opened(
         workbook(replace(october, first=dt.date(2026, 8, 1), last=dt.date(2026, 8, 31), as_of=dt.date(2026, 8, 31)))
@@ -284,7 +285,6 @@ def tables(october) -> list[ReportTable]:
     return [*shown, *details(october, shown)]
 
 
-@pytest.mark.slow
 def test_libreoffice_calculates_the_figures_of_the_frames(content, written, tables, october, tmp_path):
     if not libreoffice.COMMAND:
         wanted = "no LibreOffice on this machine: apt-get install --no-install-recommends libreoffice-calc-nogui"

@@ -193,6 +193,7 @@ def is_object(schema):
     return schema.get("type") == "object" and isinstance(schema.get("properties"), dict)
 
 
+@pytest.mark.slow
 def test_every_answer_is_what_the_document_says(fresh_api):
     """1,000 calls, valid and wrong, reads and writes: each response is valid and has no undeclared properties."""
     walk = Walk(fresh_api)
@@ -203,6 +204,7 @@ def test_every_answer_is_what_the_document_says(fresh_api):
     assert {status for *_, status in walk.seen} == {"200", "400", "401", "404", "409"}
 
 
+@pytest.mark.slow
 def test_every_answer_of_the_seeded_firm_is_what_the_document_says(tools):
     """The seeded firm has every kind of invoice, contact, fee and code."""
     with Sandbox() as sandbox:

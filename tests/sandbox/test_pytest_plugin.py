@@ -6,6 +6,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 TESTS = """
 import httpx
 
@@ -23,6 +25,7 @@ def test_fresh(billframes_sandbox):
 """
 
 
+@pytest.mark.slow
 def test_fixture(tmp_path):
     """The fixture gives a fresh server and client: changes that one test makes are not seen by another."""
     (tmp_path / "test_own.py").write_text(TESTS)

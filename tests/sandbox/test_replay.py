@@ -18,6 +18,7 @@ def rows_of(firm: Sandbox) -> dict[str, list[tuple[object, ...]]]:
         return {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in TABLES}
 
 
+@pytest.mark.slow
 def test_an_earlier_firm_lacks_what_came_later_and_the_last_is_the_sandboxs():
     found, addresses = [], set()
     for firm in replay(1):

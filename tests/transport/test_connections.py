@@ -77,6 +77,7 @@ def test_a_closed_client_sends_nothing(silent):
         client.practice_areas()
 
 
+@pytest.mark.slow
 def test_an_unreferenced_client_closes_its_connections(fake):
     fake.answers["/v2/time-entries"] = paged(entries(3))
     client = bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake))

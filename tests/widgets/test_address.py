@@ -56,6 +56,7 @@ def test_a_text_that_begins_like_no_value_is_a_text():
         )
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_in_the_address_and_the_address_shows_it_again(explorer):
     lawyer = explorer._filters.options("responsible_id").keys[0]
     explorer.address = f"?tab=receivables&by=responsible&period=2026-09&responsible={lawyer}"

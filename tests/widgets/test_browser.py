@@ -16,7 +16,7 @@ from billframes.sandbox import Sandbox
 from tests.widgets import servers
 from tests.widgets.conftest import HOSTILE_NAME
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PANEL = """import billframes as bf
 entries = bf.enrich(bf.time_entries())
@@ -114,7 +114,7 @@ def panel_page(browser, voila):
         yield page
 
 
-@pytest.fixture(params=["voila", pytest.param("lab", marks=pytest.mark.slow)])
+@pytest.fixture(params=["voila", "lab"])
 def panel(request):
     """The panel in Voila and in JupyterLab, without filters."""
     if request.param == "voila":
@@ -273,7 +273,6 @@ def test_an_explanation_is_readable_with_jupyters_style_sheet(page):
 
 
 # Last, because it edits the firm that the other tests read.
-@pytest.mark.slow
 def test_the_plan_of_a_filtered_panel_is_applied_after_one_question_with_the_counts(page, voila, firm):
     def edited() -> int:
         with closing(sqlite3.connect(firm.database)) as database:

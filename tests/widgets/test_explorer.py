@@ -173,6 +173,7 @@ def with_targets(client) -> bf.Explorer:
     return bf.explore(bf.book("2026-09", client=client, settings=settings))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("column", ["matter_id", "billed", "user_role"])
 def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targets, column):
@@ -210,6 +211,7 @@ def test_a_period_that_is_not_over_ends_with_the_data(filtered):
     assert filtered(date=None).start == dt.date(2024, 1, 2) or filtered(date=None).start.year == 2024
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize(
     ("view", "measure"),
@@ -367,6 +369,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     assert "bf-then" not in receivables._tiles.value
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
@@ -426,6 +429,7 @@ def test_clients_with_one_name_have_their_reference_everywhere(client, filtered,
     assert set(rows["client_name"]) == {named[some_id]}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_the_firm_and_the_period_are_at_the_top(october):
     explorer = bf.explore(october, title="Harrow & <b>", remark="Made up.")
@@ -438,6 +442,7 @@ def test_the_firm_and_the_period_are_at_the_top(october):
     assert "2026, to 31 October: the data end there" in explorer._top.value
 
 
+@pytest.mark.slow
 def test_charts_for_a_phone_are_narrow_and_their_bars_can_be_clicked(book_filters):
     explorer = bf.explore(book_filters.book)
     explorer.tabs.selected_index = 1
@@ -573,6 +578,7 @@ def test_below_the_limits_of_a_forecast_the_tab_says_why_and_nothing_else(book_f
     assert [each.value for each in shown] == [""] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("named", [True, False])
 def test_the_dashboard_reads_the_files_that_are_named_or_those_of_the_folder_in_the_settings(
@@ -616,6 +622,7 @@ def test_a_tab_shows_notes_without_python_and_the_balances_in_its_own_words(filt
     assert "as_of" not in notes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
     with pytest.raises(
@@ -633,6 +640,7 @@ def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, oct
     assert explorer._error.value == ""
 
 
+@pytest.mark.slow
 def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october, monkeypatch):
     explorer = bf.explore(october)
     overview, first = explorer.tabs.children[:2]
@@ -666,6 +674,7 @@ def unfiltered(books, book_filters) -> FilteredBook:
     return FilteredBook(books, read_state({"date": "2026-Q3"}, book_filters.for_frame("time_entries").fields))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.parametrize(
@@ -694,6 +703,7 @@ def test_each_tab_says_truthfully_which_filters_count(filtered, unfiltered, book
         assert view.tab.about_filters not in figures_of(overview)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_the_panel_says_in_which_tabs_a_filter_does_not_count(october):
     explorer = bf.explore(october)
@@ -717,6 +727,7 @@ def test_unbilled_work_alone_is_no_reason_for_a_warning(filtered, book_filters):
     assert tab._total["prebill_amount"] == 0
 
 
+@pytest.mark.slow
 def test_filters_that_no_record_passes_give_an_empty_tab(filtered):
     for view in VIEWS:
         tab = AnalysisTab(view, "UTC")
@@ -790,6 +801,7 @@ def test_a_frame_in_place_of_a_book_is_refused(client):
         bf.explore(client.practice_areas())
 
 
+@pytest.mark.slow
 def test_without_a_kernel_the_explorer_is_the_open_tab_as_a_table(october):
     explorer = bf.explore(october, title="Firm <b>")
     explorer.tabs.selected_index = list(explorer.tabs.titles).index("Realization")
