@@ -247,7 +247,11 @@ def _creation_order(replies: CheckReplies) -> _Result:
         return "unknown: this needs records with different creation times", None
     if _falling([parse_instant(each) for each in instants]):
         return "honoured", True
-    return "not honoured", False, "lists of many time entries a day, and of many changes, raise DecodeError"
+    return (
+        "not honoured",
+        False,
+        "time entries are read by date, with more requests; loads with many changes raise DecodeError",
+    )
 
 
 def _falling(values: Sequence[Any]) -> bool:

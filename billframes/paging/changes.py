@@ -19,6 +19,10 @@ created and deleted between two catch-ups can hide a deletion. No count is neede
 and reported the same total, the number of rows equals it, and the first catch-up brings nothing new: then every record
 that existed when the last page was read was received.
 
+**Order.** These requests are sent one after the other, because each proves something about the time since the one
+before: a count sent beside a catch-up could be answered first, and then a record created before the count and deleted
+before the catch-up could hide a deletion.
+
 **Several lists** (one for each id of a list of ids) are all read first. Then one query, without the parameters in which
 they differ, catches up all of them; those of its rows that belong to one of the lists are added. So a record that moves
 from one list to another can't be missed between two pages. The result is complete, and the lists are not counted.

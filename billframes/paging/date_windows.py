@@ -7,22 +7,27 @@ received, whatever was written meanwhile: the pages need not be of one instant.
 
 **Order.** Each window is requested at offset 0. After a full page it continues from the date of the last row, including
 that day. Two pages, one from each end of the list, show which days have data. The days between are divided into one
-window per connection. A connection without work takes half of the largest remaining window. A day of more than a page
-is split by `billed` and by billing type; a part of more than a page is read by key ranges.
+window per connection. A connection without work takes half of the window with the most rows. Each page proves its own
+days, so windows, and parts of days, are read side by side in any order; only the next page of a window needs its last.
 
-**Dense days.** If there are many records per day, the whole list is read by key ranges sorted by creation, as soon as
-this is known. If many entries were created at one instant, these ranges may not join; then date windows are read.
+**Full days.** A day of more than a page is split by `billed` and by billing type; a part of more than a page is read by
+key ranges. A record may move from one part to another meanwhile, but then it has changed.
+
+**Time entries** of more than two pages are read by key ranges sorted by creation, all requested at once: two pages
+share ten entries instead of a day. If many entries were created at one instant, these ranges may not join. Then date
+windows are read.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise, product
-from typing import Any
+from itertools import product
 
-from billframes.errors import PagingError
+from billframes.errors import DecodeError, PagingError, RefusedError
 from billframes.paging.key_ranges import KeyRangeSet, read_key_ranges
 from billframes.paging.list_schema import Query, parameter, with_parameters
 from billframes.paging.page import Page, PageRequest
@@ -30,8 +35,6 @@ from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 
 DAY = dt.timedelta(days=1)
-# Days are dense if they have more than this part of a page on average: a page would complete only a few days.
-DENSE = 0.2
 # A window is halved only if it has about this many pages.
 WORTH_HALVING = 2.0
 TRIES = 3
@@ -39,10 +42,11 @@ TRIES = 3
 
 @dataclass(eq=False, slots=True)
 class _DateWindow:
-    """Days still to be read, both ends included; `awaited` is True while a page of it is under way."""
+    """Days still to be read, both ends included, and their rows; `awaited` is True while a page is under way."""
 
     low: dt.date
     high: dt.date
+    rows: float
     awaited: bool = False
 
     @property
@@ -59,17 +63,15 @@ def query_for_days(query: Query, low: dt.date | None, high: dt.date | None) -> t
 
 def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
     """
-    Read a list by date windows; `first` is the page at offset 0 of this query, in any sort.
+    Read a list by creation times or date windows; `first` is the page at offset 0 of this query, in any sort.
 
     Return the list's total if every page was of the whole list and reported the same, else None. Raise `PagingError` if
     a day can't be proved complete.
     """
     sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
-    dense_days = _DenseDays(scheduler, query, store)
+    if first is not None and (ranges := _read_by_creation(scheduler, query, store, first)):
+        return ranges.count
     if first is not None and parameter(query, "sort") == sort:
-        ranges = dense_days.read(*_expected_days(query, first, day), first)
-        if ranges is not None:
-            return ranges.count
         pages = [first, scheduler.fetch(_page_request(scheduler, query, f"-{sort}"))]
     else:
         pages = scheduler.fetch_all(
@@ -80,42 +82,37 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
         store.add(page)
     if first.is_whole or last.is_whole:
         return None
-    begin, low, high, end = (day(first.records[0]), day(first.records[-1]), day(last.records[-1]), day(last.records[0]))
+    low, high = (day(page.records[-1]) for page in pages)
     # All days before `low` and all days after `high` are proved.
     if high < low:
         return first.total if first.total == last.total else None
-    total = first.total or 0
-    ranges = dense_days.read(begin, end, total, first)
-    if ranges is not None:
-        return ranges.count
-    rest = max(total - len(first.records) - len(last.records), 1)
+    rest = max((first.total or 0) - len(first.records) - len(last.records), 1)
     _Windows(scheduler, with_parameters(query, sort=sort), store, low, high, rest).read()
     return None
 
 
-def _expected_days(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
-    """Return a first and a last day, and their number of rows: of the query's period, or else of the first page."""
-    start, end = parameter(query, "startDate"), parameter(query, "endDate")
-    if start and end:
-        return dt.date.fromisoformat(start), dt.date.fromisoformat(end), first.total or 0
-    return day(first.records[0]), day(first.records[-1]), len(first.records)
-
-
-class _DenseDays:
-    def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore) -> None:
-        self._scheduler = scheduler
-        self._query = query
-        self._store = store
-        self._tried = False
-
-    def read(self, low: dt.date, high: dt.date, rows: int, first: Page) -> KeyRangeSet | None:
-        """Read the list if these days are dense; return None if they are not, or if the ranges don't cover the list."""
-        sort, page_size = self._scheduler.schema.creation_sort, self._scheduler.page_size
-        if self._tried or sort is None or rows <= DENSE * page_size * ((high - low).days + 1):
+def _read_by_creation(scheduler: Scheduler, query: Query, store: RecordStore, first: Page) -> KeyRangeSet | None:
+    """Read a list of more than two pages by creation times; None if its pages don't join."""
+    sort, size = scheduler.schema.creation_sort, scheduler.page_size
+    if sort is None or (first.total or 0) <= 2 * size or not first.has_keys(sort):
+        return None
+    ranges = KeyRangeSet(scheduler, query, sort, store, ties=first.largest_tie(sort))
+    day = scheduler.schema.date_of(first.records[0])
+    of_day, added_filters = query_for_days(query, day, day)
+    is_period = {"startDate", "endDate"} & {name for name, _ in query}
+    beside = [PageRequest(of_day, 1, added_filters=added_filters)] if is_period else []
+    # Servers that refuse this sort, or ignore it or `offset`, may have windows.
+    with suppress(DecodeError, RefusedError):
+        if 2 * ranges.ties > size or not ranges.read(first.total, beside):
             return None
-        self._tried = True
-        ranges = KeyRangeSet(self._scheduler, self._query, sort, self._store, ties=first.largest_tie(sort))
-        return ranges if ranges.read(first.total) else None
+        if not all(page.records for page in ranges.beside):
+            raise PagingError(
+                f"{scheduler.schema.name}: the server sends records of {day.isoformat()}, but none if only this day is "
+                "requested. If it leaves out the first and last day of a period, the list can't be shown to be "
+                "complete. Try again, or see client.check()."
+            )
+        return ranges
+    return None
 
 
 def _page_request(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
@@ -129,16 +126,15 @@ class _Windows:
         self._scheduler = scheduler
         self._query = query
         self._store = store
-        self._density = rows / ((high - low).days + 1)
         self._overfull: list[dt.date] = []
         pages = rows / scheduler.page_size
-        self._windows = _cut_days(low, high, max(1, min(scheduler.concurrency, round(pages / WORTH_HALVING))))
+        parts = max(1, min(scheduler.concurrency, round(pages / WORTH_HALVING)))
+        self._windows = _cut_days(low, high, parts, rows)
 
     def read(self) -> None:
         """Read every day."""
         self._scheduler.run((), self._handle, self._next_request)
-        for day in self._overfull:
-            _read_day(self._scheduler, self._query, day, self._store)
+        _read_days(self._scheduler, self._query, self._overfull, self._store)
 
     def _next_request(self) -> PageRequest | None:
         """Return a request for an idle connection: for a window without one, or for half of the largest window."""
@@ -150,16 +146,17 @@ class _Windows:
         return PageRequest(query, self._scheduler.page_size, added_filters=added_filters, tag=window)
 
     def _split_largest(self) -> _DateWindow | None:
-        """Split off the later half of the largest window; None if no window is large enough."""
-        largest = max(self._windows, key=lambda each: each.days, default=None)
+        """Split off the later half of the window with the most rows; None if no window is large enough."""
+        largest = max(self._windows, key=lambda each: each.rows, default=None)
         # The page that is under way will prove about one page of the window.
-        worth = (WORTH_HALVING + 1) * self._scheduler.page_size
-        if largest is None or largest.days < 3 or largest.days * self._density < worth:
+        page_size = self._scheduler.page_size
+        if largest is None or largest.days < 3 or largest.rows < (WORTH_HALVING + 1) * page_size:
             return None
-        first_page = min(largest.days - 2, int(self._scheduler.page_size / self._density))
+        first_page = min(largest.days - 2, int(page_size / largest.rows * largest.days))
         middle = largest.low + DAY * ((first_page + largest.days) // 2)
-        half = _DateWindow(middle, largest.high)
+        half = _DateWindow(middle, largest.high, largest.rows * ((largest.high - middle).days + 1) / largest.days)
         largest.high = middle - DAY
+        largest.rows -= half.rows
         self._windows.append(half)
         return half
 
@@ -167,64 +164,79 @@ class _Windows:
         window: _DateWindow = request.tag
         self._store.add(page)
         window.awaited = False
-        if page.is_whole or self._advance(window, self._scheduler.schema.date_of(page.records[-1])):
+        if page.is_whole or self._advance(window, request, page):
             self._windows.remove(window)
         return ()
 
-    def _advance(self, window: _DateWindow, last: dt.date) -> bool:
-        """Move the window's start after a full page that ends on day `last`; return whether the window is complete."""
+    def _advance(self, window: _DateWindow, request: PageRequest, page: Page) -> bool:
+        """Move the window's start after a full page; return whether the window is complete."""
+        last = self._scheduler.schema.date_of(page.records[-1])
+        asked = dt.date.fromisoformat(str(parameter(request.query, "endDate")))
         if last == window.low:
             self._overfull.append(last)
             if last == dt.date.max:
                 return True
             last += DAY
         window.low = last
+        # The server counted the rows up to the end that was requested; the window may have been split since.
+        left = max((page.total or 0) - len(page.records), 1) / max((asked - last).days + 1, 1)
+        window.rows = left * window.days
         return window.low > window.high
 
 
-def _cut_days(low: dt.date, high: dt.date, parts: int) -> list[_DateWindow]:
+def _cut_days(low: dt.date, high: dt.date, parts: int, rows: int) -> list[_DateWindow]:
     days = (high - low).days + 1
     parts = min(parts, days)
     cuts = [low + DAY * (days * part // parts) for part in range(parts)]
-    return [_DateWindow(one, other - DAY) for one, other in pairwise(cuts)] + [_DateWindow(cuts[-1], high)]
+    ends = [cut - DAY for cut in cuts[1:]] + [high]
+    return [_DateWindow(begin, end, rows / parts) for begin, end in zip(cuts, ends, strict=True)]
 
 
-def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordStore) -> None:
-    """Read a day of more than a page: by `billed` and billing type, then by key ranges."""
-    of_day, added_filters = query_for_days(query, day, day)
-    parts = _day_filters(scheduler, of_day)
-    if len(parts) == 1:
-        read_key_ranges(scheduler, of_day, scheduler.schema.key_sorts, store, added_filters=added_filters)
+def _read_days(scheduler: Scheduler, query: Query, days: list[dt.date], store: RecordStore) -> None:
+    """Read days of more than a page: by `billed` and billing type, and parts of more than a page by key ranges."""
+    filters = _day_filters(scheduler, query)
+    if len(filters) == 1:
+        for day in days:
+            _read_part(scheduler, *query_for_days(query, day, day), store)
         return
-    requests = [
-        PageRequest(with_parameters(of_day, **dict(part)), scheduler.page_size, added_filters=(*added_filters, *part))
-        for part in parts
-    ]
-    pages = _agreeing_pages(scheduler, requests, PageRequest(of_day, 1, added_filters=added_filters), day)
-    for request, page in zip(requests, pages, strict=True):
+    difference, large = Counter[dt.date](), list[PageRequest]()
+
+    def handle(request: PageRequest, page: Page) -> tuple[()]:
+        is_part = request.limit != 1
+        difference[request.tag] += (page.total or 0) * (1 if is_part else -1)
         store.add(page)
-        if not page.is_whole:
-            read_key_ranges(
-                scheduler,
-                request.query,
-                scheduler.schema.key_sorts,
-                store,
-                added_filters=request.added_filters,
-                first=page,
-            )
+        if is_part and not page.is_whole:
+            large.append(request)
+        return ()
 
-
-def _agreeing_pages(scheduler: Scheduler, requests: list[PageRequest], whole: PageRequest, day: dt.date) -> list[Page]:
-    """Fetch the first page of each part of a day; the totals must add up to the day's total."""
     for _ in range(TRIES):
-        *pages, counted = scheduler.fetch_all([*requests, whole])
-        # If they don't add up, a filter omits rows, or the day changed meanwhile.
-        if sum(each.total or 0 for each in pages) == counted.total:
-            return pages
+        difference.clear()
+        large.clear()
+        scheduler.run((each for day in days for each in _requests_of_day(scheduler, query, day, filters)), handle)
+        # If the parts don't add up to the day, a filter omits rows, or the day changed meanwhile.
+        days = [day for day in days if difference[day]]
+        for part in large:
+            if part.tag not in days:
+                _read_part(scheduler, part.query, part.added_filters, store)
+        if not days:
+            return
     raise PagingError(
-        f"{scheduler.schema.name}: the parts of {day.isoformat()} don't add up to its total, {TRIES} times in a "
+        f"{scheduler.schema.name}: the parts of {days[0].isoformat()} don't add up to its total, {TRIES} times in a "
         "row, so the list can't be shown to be complete. Try again when fewer people are writing."
     )
+
+
+def _read_part(scheduler: Scheduler, query: Query, added_filters: Query, store: RecordStore) -> None:
+    read_key_ranges(scheduler, query, scheduler.schema.key_sorts, store, added_filters=added_filters)
+
+
+def _requests_of_day(scheduler: Scheduler, query: Query, day: dt.date, filters: list[Query]) -> Iterator[PageRequest]:
+    """Yield requests for the count of a day, and for its parts."""
+    of_day, added_filters = query_for_days(query, day, day)
+    yield PageRequest(of_day, 1, added_filters=added_filters, tag=day)
+    for part in filters:
+        parameters = with_parameters(of_day, **dict(part))
+        yield PageRequest(parameters, scheduler.page_size, added_filters=(*added_filters, *part), tag=day)
 
 
 def _day_filters(scheduler: Scheduler, query: Query) -> list[Query]:

@@ -13,6 +13,9 @@ server's collation is unknown. But a key K that is in both ranges is between `fi
 the server may use. If K differs from one of the two under every collation (see `keys`), the order is strict. Two pages
 that share a record prove nothing, because the record may have moved.
 
+**Order.** A page proves its own range, whenever it is sent. So all pages are requested side by side; only a page
+across a gap needs the others.
+
 **Gaps.** Ranges may not join because rows moved, because of a long group of equal keys, or because of keys that may be
 equal. Then another page is fetched across the gap, within a budget of twice the pages plus ten. After that, the next
 sort is tried, and finally `PagingError` is raised. A quiet list has a cheaper proof (see `undated`): when the
@@ -23,9 +26,10 @@ it fails.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from billframes.errors import PagingError
@@ -199,8 +203,9 @@ class KeyRangeSet:
         self._store = store
         self._sort = sort
         self._instants = sort == ("created",)
-        self._ties = ties
+        self.ties = ties
         self.ranges: list[KeyRange] = []
+        self.beside: list[Page] = []
         self.totals: set[int] = set()
         self._total = 0
         self._whole = False
@@ -212,12 +217,15 @@ class KeyRangeSet:
         """The list's total, if every page reported the same; else None."""
         return self._total if len(self.totals) == 1 else None
 
-    def read(self, expected: int | None) -> bool:
-        """Fetch pages until the ranges cover the list; False if the budget does not suffice."""
-        self.begin(expected=expected)
+    def read(self, expected: int | None, beside: Sequence[PageRequest] = ()) -> bool:
+        """
+        Fetch pages until the ranges cover the list, and other pages `beside` them; False if the budget does not
+        suffice.
+        """
+        self.begin(expected=expected, beside=beside)
         return self.close_gaps(2 * len(self.ranges) + 10)
 
-    def begin(self, first: Page | None = None, expected: int | None = None) -> None:
+    def begin(self, first: Page | None = None, expected: int | None = None, beside: Sequence[PageRequest] = ()) -> None:
         """
         Fetch overlapping pages of the whole list: all at once if its total is `expected`, or after the page at offset
         0.
@@ -229,7 +237,8 @@ class KeyRangeSet:
         else:
             self._total = expected
         if not self._whole:
-            self._fetch(list(range(self._step if self.ranges else 0, self._total - self._overlap + 1, self._step)))
+            begin = self._step if self.ranges else 0
+            self._fetch(range(begin, self._total - self._overlap + 1, self._step), beside)
 
     def close_gaps(self, budget: int, enough: Callable[[], bool] = lambda: False) -> bool:
         """Fetch pages across the gaps; False if the budget does not suffice, or `enough` returns True."""
@@ -244,22 +253,37 @@ class KeyRangeSet:
     def _overlap(self) -> int:
         size = self._scheduler.page_size
         least = min(LEAST_OVERLAP, size // 4) if self._instants else int(size * OVERLAP_OF_TEXT)
-        return min(max(least, min(self._ties + 1, int(size * MOST_OVERLAP)), 2), size - 1)
+        return min(max(least, min(self.ties + 1, int(size * MOST_OVERLAP)), 2), size - 1)
 
     @property
     def _step(self) -> int:
         return self._scheduler.page_size - self._overlap
 
-    def _fetch(self, offsets: list[int]) -> None:
+    def _fetch(self, offsets: Iterable[int], beside: Sequence[PageRequest] = ()) -> None:
         size = self._scheduler.page_size
-        requests = [PageRequest(self._query, size, offset, self._added_filters) for offset in offsets]
-        self._scheduler.run(requests, lambda _request, page: self._add_page(page))
+        # Pages of names are needed even if they don't join, for the proof of quiet lists.
+        requests = (
+            PageRequest(self._query, size, offset, self._added_filters)
+            for offset in offsets
+            if not (self._stuck and self._instants)
+        )
+        self._scheduler.run(chain(beside, requests), lambda request, page: self._handle(page, request in beside))
 
-    def _add_page(self, page: Page) -> tuple[()]:
+    def _handle(self, page: Page, is_beside: bool) -> tuple[()]:
+        if is_beside:
+            self.beside.append(page)
+        else:
+            self._add_page(page)
+        return ()
+
+    def _add_page(self, page: Page) -> None:
         self._store.add(page)
         self._total = page.total or 0
         self.totals.add(self._total)
         self._whole = self._whole or page.is_whole
+        if not page.has_keys(self._sort):
+            self._stuck = True
+            return
         keys = [page.keys(name) for name in self._sort]
         if self._instants:
             # Instants are compared directly, so the keys between are not needed.
@@ -270,7 +294,6 @@ class KeyRangeSet:
         self._stuck = self._stuck or (
             not key_range.is_last and len(key_range.keys) > 1 and key_range.keys[0] == key_range.keys[-1]
         )
-        return ()
 
     def _gap_offset(self) -> int | None:
         """Return the offset of a page across the first gap; None if there is no gap."""

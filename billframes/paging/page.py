@@ -100,9 +100,13 @@ class Page:
             self._keys[sort] = self.schema.keys(sort, self.records)
         return self._keys[sort]
 
+    def has_keys(self, sort: Sequence[str]) -> bool:
+        """Return whether all records have the keys of a sort, which may be among their metadata."""
+        return not self.schema.needs_meta(sort) or all(map(attrgetter("meta"), self.records))
+
     def largest_tie(self, sort: Sequence[str]) -> int:
         """Return the largest number of records with equal keys of a sort; 0 if some records lack the keys."""
-        if self.schema.needs_meta(sort) and not all(map(attrgetter("meta"), self.records)):
+        if not self.has_keys(sort):
             return 0
         keys = Counter(zip(*map(self.keys, sort), strict=True))
         return max(keys.values(), default=0)
@@ -181,9 +185,7 @@ def _check_order(request: PageRequest, page: Page, schema: ListSchema) -> Iterat
     records, first = page.records, (parameter(request.query, "sort") or "").partition(",")[0]
     name = first.removeprefix("-")
     path = schema.resource.sort.get(name, "")
-    if len(records) < 2 or (path.startswith("meta.") and not all(map(attrgetter("meta"), records))):
-        return
-    if not path or ("." in path and not path.startswith("meta.")):
+    if len(records) < 2 or not path or ("." in path and not path.startswith("meta.")) or not page.has_keys([name]):
         return
     keys = page.keys(name)
     if not isinstance(keys, array) and not {*map(type, keys)} <= _COMPARABLE:

@@ -51,8 +51,8 @@ class ThreadTransport(Generic[Q, A]):
             Thread(target=self._work, name=f"billframes {self._threads}", daemon=True).start()
         self._queries.put((ticket, query))
 
-    def receive(self) -> tuple[int, A]:
-        """Wait for the next response."""
+    def receive(self) -> tuple[int, A | BaseException]:
+        """Wait for the next response, or the error that it ended with."""
         while True:
             try:
                 ticket, result = self._results.get(timeout=POLL_SECONDS)
@@ -60,8 +60,6 @@ class ThreadTransport(Generic[Q, A]):
                 check_own(self._process, "began this load")
                 continue
             self._under_way -= 1
-            if isinstance(result, BaseException):
-                raise result
             return ticket, result
 
     def close(self) -> None:
@@ -77,7 +75,7 @@ class ThreadTransport(Generic[Q, A]):
             ticket, query = item
             try:
                 self._results.put((ticket, self._fetch(query)))
-            except BaseException as error:  # noqa: BLE001 - `receive` raises it
+            except BaseException as error:  # noqa: BLE001 - `run` raises it
                 self._results.put((ticket, error))
 
 
@@ -126,9 +124,9 @@ class Scheduler:
     ) -> None:
         """
         Send requests until no more follow: those that `handle` returns for a page, and `more` while a connection is
-        idle.
+        idle. `requests` are taken only when they can be sent.
         """
-        queue, under_way = deque(requests), dict[int, tuple[PageRequest, int]]()
+        waiting, queue, under_way = iter(requests), deque[PageRequest](), dict[int, tuple[PageRequest, int]]()
 
         def send(request: PageRequest, tries: int) -> None:
             self.requests += 1
@@ -136,8 +134,10 @@ class Scheduler:
             self._transport.send(self.requests, request.full_query)
 
         while True:
-            while queue and len(under_way) < AHEAD * self.concurrency:
-                send(queue.popleft(), 1)
+            while len(under_way) < AHEAD * self.concurrency and (
+                request := queue.popleft() if queue else next(waiting, None)
+            ):
+                send(request, 1)
             while len(under_way) < self.concurrency and (request := more()):
                 send(request, 1)
             if not under_way:
@@ -146,6 +146,8 @@ class Scheduler:
             if ticket not in under_way:
                 # It belongs to a run that an error ended.
                 continue
+            if isinstance(raw, BaseException):
+                raise raw
             request, tries = under_way.pop(ticket)
             page = self._checked(request, raw, tries)
             if page is None:

@@ -176,6 +176,7 @@ DIFFERENCES = [
     (exclusive, None, "date filter", lambda c: c.time_entries(MONTH), PagingError),
     (picky, None, "unknown names", lambda c: c.time_entries(MONTH, params={"billframesCheck": 1}), RefusedError),
     (unsorted_by_creation, None, "creation order", lambda c: c.time_entries(MONTH, sort="created"), RefusedError),
+    (unsorted_by_creation, None, "creation order", lambda c: c.time_entries(MONTH), "snapshot"),
     (None, unpaged, "total", lambda c: c.time_entries(MONTH), "counted"),
     (None, unpaged, "total", lambda c: c.time_entries.count(), PagingError),
     (None, miscounting, "total", lambda c: c.time_entries(MONTH), PagingError),

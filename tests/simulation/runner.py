@@ -78,6 +78,11 @@ SETTINGS: tuple[tuple[str, Setting], ...] = (
     ("many scripts, quiet, long ties", replace(_SCRIPTS, names=2, collation="Danish")),
     ("many scripts, quiet, in order", replace(_SCRIPTS, collation="PostgreSQL ICU, numeric", shuffled=False)),
     ("expenses, many scripts, 0.1 changes", replace(_SCRIPTS, resource="expenses", days=3, changes=0.1)),
+    ("expenses, quiet", replace(_TIMES, resource="expenses")),
+    ("expenses, late commits, 0.5 changes", replace(_TIMES, resource="expenses", late=0.3, changes=0.5, shuffled=True)),
+    ("expenses, silent edits, 0.5 changes", replace(_TIMES, resource="expenses", silent=0.3, changes=0.5)),
+    ("expenses, many deleted at once", replace(_TIMES, resource="expenses", changes=0.02, purged=0.1)),
+    ("expenses, 2 changes", replace(_TIMES, resource="expenses", changes=2, rows=1200, page=120)),
 )
 
 
