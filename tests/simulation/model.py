@@ -269,6 +269,8 @@ class Model:
             return False
         if "endDate" in parameters and row["date"] > parameters["endDate"]:
             return False
+        if "clientId" in parameters and row["clientId"] != parameters["clientId"]:
+            return False
         if "billed" in parameters and row["billed"] != (parameters["billed"] == "true"):
             return False
         if "billingType" in parameters and row["billingType"] != parameters["billingType"]:
