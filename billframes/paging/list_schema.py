@@ -92,7 +92,7 @@ class ListSchema:
 
     @property
     def creation_sort(self) -> tuple[str, ...] | None:
-        """The sort by creation time, for lists too dense for date windows; None if there is none."""
+        """The sort by creation time; None if there is none."""
         return ("created",) if ("created",) in self.key_sorts else None
 
     def needs_meta(self, sort: Sequence[str]) -> bool:
