@@ -184,6 +184,8 @@ class ClientBalancesLoader(Loader):
                     transport.send(place, client_id)
                 while len(records) < len(ids):
                     place, response = transport.receive()
+                    if isinstance(response, BaseException):
+                        raise response
                     records[place] = _balances(response.body, ids[place])
                     report(len(records), len(ids))
             finally:
