@@ -1,36 +1,82 @@
-"""Make the public function of an analysis from its signature: which arguments are frames, and which are options."""
+"""Make the public function of an analysis from its calculation: its arguments are declared once."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from billframes._shared.suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import IDS
+from billframes.analysis.declare.columns import IDS, Frame
 
 _FRAMES = frozenset((*IDS, "codes", "code_sets", "client_balances"))
-Function = TypeVar("Function", bound=Callable[..., Any])
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def sheet(function: Function) -> Function:
+def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
     """
-    Return the function of an analysis that is written as a signature and a docstring.
+    Return what makes the public function of an analysis from a calculation that takes a `Call` and options.
 
-    Its arguments with the names of a firm's lists are the frames, of which the first decides the kind of the result.
-    `ANALYSIS.rows_of` of its module gets the others.
+    The function takes the frames by name, then the options and `settings`. It passes the call of these frames, whose
+    kind of the first one is that of the result, and the options to the calculation.
+
+    Parameters
+    ----------
+    *frames : str
+        The names of the frames, with "?" after those that the caller can omit.
+    settings : bool
+        Whether the function takes `settings`.
     """
+    if not isinstance(frames[0], str):
+        return _written_twice(frames[0])
+
+    def decorate(rows: Callable[..., Frame]) -> Callable[..., Any]:
+        signature = _signature(inspect.signature(rows), frames, settings=settings)
+        names = [each.removesuffix("?") for each in frames]
+
+        @functools.wraps(rows)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            given = bound_arguments(rows.__name__, signature, args, kwargs).arguments
+            found = {name: given.pop(name, None) for name in names}
+            return run(rows.__globals__["ANALYSIS"], Data(given.pop("settings", None), **found), **given)
+
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def _signature(own: inspect.Signature, frames: tuple[str, ...], *, settings: bool) -> inspect.Signature:
+    """Return the signature with the frames in place of the call; the first can be passed by position."""
+    _, *options = own.parameters.values()
+    placed = [each for each in options if each.kind is not _KEYWORD]
+    kinds = [_KEYWORD if placed else inspect.Parameter.POSITIONAL_OR_KEYWORD, *(_KEYWORD for _ in frames)]
+    of_frames = [
+        inspect.Parameter(name.removesuffix("?"), kind, annotation="IntoFrameT | None", default=None)
+        if name.endswith("?")
+        else inspect.Parameter(name, kind, annotation="IntoFrameT")
+        for name, kind in zip(frames, kinds, strict=False)
+    ]
+    firm = inspect.Parameter("settings", _KEYWORD, annotation="FirmSettings | None", default=None)
+    parameters = [*placed, *of_frames, *options[len(placed) :], *([firm] if settings else [])]
+    return own.replace(parameters=parameters, return_annotation="IntoFrameT")
+
+
+def _written_twice(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of an analysis whose calculation is `ANALYSIS.rows_of`, until it is declared once, too."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound = bound_arguments(function.__name__, signature, args, kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
-        frames = {name: given.pop(name) for name in signature.parameters if name in _FRAMES}
-        return run(function.__globals__["ANALYSIS"], Data(given.pop("settings", None), **frames), **given)
+        given = bound_arguments(function.__name__, signature, args, kwargs)
+        given.apply_defaults()
+        frames = {name: given.arguments.pop(name) for name in signature.parameters if name in _FRAMES}
+        data = Data(given.arguments.pop("settings", None), **frames)
+        return run(function.__globals__["ANALYSIS"], data, **given.arguments)
 
-    return cast("Function", call)
+    del call.__wrapped__
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call

@@ -273,6 +273,8 @@ class Analysis(Explanation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.function.__name__)
+        if self.rows_of is None:
+            object.__setattr__(self, "rows_of", getattr(self.function, "__wrapped__", None))
         titles = {each.name: each.title for each in self.columns}
         columns = tuple(
             each if each.meaning else replace(each, meaning=_of_ratio(each, titles)) for each in self.columns

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.names import join_names
 from billframes.analysis.data.arguments import bucket_limits, check_choice, read_date
@@ -33,7 +32,6 @@ from billframes.analysis.keys.keys import OF_MATTERS, Keys, Sum
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import ABSENT_FROM_INVOICES, JOINED_MATTERS, NO_DUE_DATE
 from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices, note_later_balances
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
@@ -41,22 +39,15 @@ C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 
 
-@sheet
+@sheet("invoices", "time_entries?", "expenses?", "fixed_fees?", "matters?", "users?", "clients?")
 def aging(
-    invoices: IntoFrameT,
+    call: Call,
     *,
-    time_entries: IntoFrameT | None = None,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     as_of: DateLike,
     by: By = None,
     basis: Literal["due_date", "invoice_date"] = "due_date",
     buckets: Sequence[int] = (30, 60, 90),
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Open balances of final invoices by how long they have been due.
 
@@ -95,9 +86,6 @@ def aging(
       client_name  current  1-30  total  overdue
     0        Acme    100.0  50.0  150.0     50.0
     """
-
-
-def _rows(call: Call, as_of: DateLike, by: By, basis: str, buckets: Sequence[int]) -> Frame:
     day = call.day(read_date(as_of, "as_of"))
     check_choice(basis, "basis", ("due_date", "invoice_date"))
     limits = bucket_limits(buckets, basis)
@@ -205,7 +193,6 @@ def _frames_for(by: By) -> tuple[str, ...]:
 
 ANALYSIS = Analysis(
     function=aging,
-    rows_of=_rows,
     short=("receivable_amount", "receivables"),
     as_loaded=True,
     question="Who owes what, and for how long has it been due?",

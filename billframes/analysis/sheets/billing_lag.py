@@ -6,7 +6,6 @@ Work that is not on a final invoice yet has no lag. Work in progress shows its a
 from __future__ import annotations
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import day_number, is_in_period
@@ -20,7 +19,6 @@ from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import lost_in, note_unknown_invoices, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -38,19 +36,8 @@ _SUMS = (
 )
 
 
-@sheet
-def billing_lag(
-    time_entries: IntoFrameT,
-    *,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    by: By = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+@sheet("time_entries", "invoices", "matters?", "users?", "clients?")
+def billing_lag(call: Call, *, by: By = None, start: DateLike | None = None, end: DateLike | None = None) -> Frame:
     """
     Days from the work to its invoice, for billable time on final invoices dated in the period.
 
@@ -81,9 +68,6 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-
-
-def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     period = call.period(start, end)
     need_work_on_invoices(call, period)
     keys = Keys.of(call, by)
@@ -104,7 +88,6 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 ANALYSIS = Analysis(
     function=billing_lag,
-    rows_of=_rows,
     question="How many days pass from doing the work to invoicing it?",
     summary=(
         "It counts the days from the date of the work to the date of its final invoice. In the weighted figures, large "

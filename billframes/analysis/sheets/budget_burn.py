@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.names import first_few
 from billframes._shared.notes import Count
@@ -26,7 +25,6 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import fee_marks, note_spread_fees, note_unknown_invoices
 from billframes.analysis.rules.loads import need_all_dates
 from billframes.analysis.rules.people import NO_BUDGETED_WORK
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 
 C = nw.col
@@ -49,16 +47,8 @@ _MARKS = (
 )
 
 
-@sheet
-def budget_burn(
-    time_entries: IntoFrameT,
-    *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?")
+def budget_burn(call: Call) -> Frame:
     """
     Part of each matter's budget that is used: (fees billed + fixed fees + draft bills + unbilled time) ÷ budget.
 
@@ -89,18 +79,15 @@ def budget_burn(
     ...     "amount": [800.0], "balance": [0.0],
     ... })
     >>> none = pd.DataFrame(columns=["invoice_id", "matter_id", "amount"])
-    >>> firm = FirmSettings(budgets={"m1": 2000})
+    >>> firm = bf.FirmSettings(budgets={"m1": 2000})
     >>> result = budget_burn(entries, expenses=none, fixed_fees=none, invoices=invoices, settings=firm)
     >>> result[["matter_name", "budget_amount", "used_amount", "remaining_amount", "budget_burn"]]
       matter_name  budget_amount  used_amount  remaining_amount  budget_burn
     0        Sale         2000.0       1100.0             900.0         0.55
     """
-
-
-def _rows(call: Call) -> Frame:
     budgets = dict(call.settings.budgets)
     if not budgets:
-        raise ParameterError("The firm's settings don't have budgets: FirmSettings(budgets={matter_id: amount}).")
+        raise ParameterError("The firm's settings don't have budgets: bf.FirmSettings(budgets={matter_id: amount}).")
     need_all_dates(call, ("invoices", *ITEMS), {"billing_type": "billable"})
     keys = Keys.of(call, "matter", (), columns=_KEYS)
     keys.require_ids("time_entries", "fixed_fees")
@@ -150,7 +137,6 @@ def _note(call: Call, keys: Keys, totals: Totals) -> None:
 
 ANALYSIS = Analysis(
     function=budget_burn,
-    rows_of=_rows,
     question="How much of the budget of each matter is used up?",
     summary=(
         "It compares the fees of each matter, billed and not yet billed, with the matter's budget in the firm's "

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.notes import Notes
 from billframes.analysis.data.call import Call
@@ -70,18 +69,8 @@ class _Rules:
         return None if any(selectable) else "not selectable"
 
 
-@sheet
-def code_check(
-    time_entries: IntoFrameT,
-    *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    matters: IntoFrameT,
-    codes: IntoFrameT,
-    code_sets: IntoFrameT | None = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-) -> IntoFrameT:
+@sheet("time_entries", "expenses?", "fixed_fees?", "matters", "codes", "code_sets?", settings=False)
+def code_check(call: Call, *, start: DateLike | None = None, end: DateLike | None = None) -> Frame:
     """
     Find LEDES codes that are required and missing, unknown, outside the matter's code sets or not selectable.
 
@@ -135,9 +124,6 @@ def code_check(
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing
     """
-
-
-def _rows(call: Call, start: DateLike | None, end: DateLike | None) -> Frame:
     period = call.period(start, end)
     need_period(call, _ITEMS, period, ITEM_FILTERS)
     items = {name: call.whole(name) for name in _ITEMS if name in call}
@@ -229,7 +215,6 @@ def _note_unknown_sets(rules: _Rules, call: Call) -> None:
 
 ANALYSIS = Analysis(
     function=code_check,
-    rows_of=_rows,
     question="Which items on LEDES matters have codes that the client's system would refuse?",
     summary=(
         "It lists time entries, expenses and fixed fees whose LEDES codes a client's billing system would "

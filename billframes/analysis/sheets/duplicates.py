@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.names import closest
 from billframes.analysis.data.call import Call
@@ -32,14 +31,10 @@ _DIGITS = 6
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-@sheet
+@sheet("time_entries", settings=False)
 def duplicates(
-    time_entries: IntoFrameT,
-    *,
-    by: str | Sequence[str] = SAME,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-) -> IntoFrameT:
+    call: Call, *, by: str | Sequence[str] = SAME, start: DateLike | None = None, end: DateLike | None = None
+) -> Frame:
     """
     Time entries that seem to have been entered twice, with the number of their group.
 
@@ -72,9 +67,6 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-
-
-def _rows(call: Call, by: str | Sequence[str], start: DateLike | None, end: DateLike | None) -> Frame:
     entries = call.whole("time_entries")
     there = column_names(entries)
     columns = _columns(by, there)
@@ -134,7 +126,6 @@ def _normalized(name: str, value: Any) -> Hashable:
 
 ANALYSIS = Analysis(
     function=duplicates,
-    rows_of=_rows,
     question="Which time entries seem to have been entered twice?",
     summary=(
         "It lists time entries with the same person, matter, date, hours and description. Case, spaces and "

@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import RESIDUE, as_float, null_column
@@ -22,7 +21,6 @@ from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, 
 from billframes.analysis.keys.by import TIMES, By, names_in
 from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.keys import Keys
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -51,24 +49,17 @@ _STANDARD_COLUMNS = ("standard_amount", "standard_rate")
 _LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def effective_rates(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     by: By = "user",
     basis: Literal["invoice_date", "work_date"] = "invoice_date",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
-) -> IntoFrameT:
+) -> Frame:
     """
     Money per hour: fees billed, value at the rates of the work, and, if the settings have them, standard rates.
 
@@ -110,17 +101,6 @@ def effective_rates(
     0  2025        200.0         200.0           1.0
     1  2026        200.0         250.0           2.0
     """
-
-
-def _rows(
-    call: Call,
-    by: By,
-    basis: str,
-    start: DateLike | None,
-    end: DateLike | None,
-    matter_types: Collection[str] | None,
-    discounts: str,
-) -> Frame:
     names = names_in(by)
     call.period(start, end)
     options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
@@ -220,7 +200,6 @@ def _growth(kind: str) -> Measure:
 
 ANALYSIS = Analysis(
     function=effective_rates,
-    rows_of=_rows,
     question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",
     summary=(
         "It divides fees billed by the hours they were billed for. It compares this effective rate with the rate at "

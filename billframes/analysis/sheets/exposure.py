@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import bucket_limits, read_date
 from billframes.analysis.data.call import Call
@@ -25,7 +24,6 @@ from billframes.analysis.facts.last_days import billed_until, with_last_days
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys
 from billframes.analysis.results.selection import refuse_periods, selected
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -35,21 +33,8 @@ _AGING = ("credit_amount", "overdue", "receivable_amount", "unknown_balance_amou
 _DATES = ("last_work_date", "last_invoice_date")
 
 
-@sheet
-def exposure(
-    time_entries: IntoFrameT,
-    *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    as_of: DateLike,
-    by: By = "client",
-    buckets: Sequence[int] = (30, 60, 90),
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
+def exposure(call: Call, *, as_of: DateLike, by: By = "client", buckets: Sequence[int] = (30, 60, 90)) -> Frame:
     """
     Work in progress and receivables together, with the last day of work and of an invoice.
 
@@ -89,9 +74,6 @@ def exposure(
     0        Acme       300.0     50.0            350.0              1.0
     1        Bolt         0.0    100.0            100.0            123.0
     """
-
-
-def _rows(call: Call, as_of: DateLike, by: By, buckets: Sequence[int]) -> Frame:
     day, limits = call.day(read_date(as_of, "as_of")), bucket_limits(buckets, "due_date")
     refuse_periods(
         by,
@@ -124,7 +106,6 @@ def _last_days(call: Call, keys: Keys, by: By, day: dt.date) -> list[Frame]:
 
 ANALYSIS = Analysis(
     function=exposure,
-    rows_of=_rows,
     as_loaded=True,
     question="What would we lose with this client, in work not invoiced and invoices not paid?",
     summary=(

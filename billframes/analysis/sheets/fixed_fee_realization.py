@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import join_by_id, sum_by
@@ -21,7 +20,6 @@ from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period
 from billframes.analysis.rules.people import note_missing_rates
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
 C = nw.col
@@ -31,19 +29,10 @@ _OF_FEES = ("date", "fixed_fee_id", "amount")
 _ZERO = nw.lit(0.0)
 
 
-@sheet
+@sheet("time_entries", "fixed_fees", "matters?", "users?", "clients?")
 def fixed_fee_realization(
-    time_entries: IntoFrameT,
-    *,
-    fixed_fees: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    by: By = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+    call: Call, *, by: By = None, start: DateLike | None = None, end: DateLike | None = None
+) -> Frame:
     """
     Fees ÷ the value of the linked hours at standard rates, and fees ÷ these hours.
 
@@ -71,15 +60,12 @@ def fixed_fee_realization(
     >>> fees = pd.DataFrame({
     ...     "fixed_fee_id": ["f1", "f2"], "date": pd.to_datetime(["2026-10-01"] * 2), "amount": [3000.0, 500.0]})
     >>> result = fixed_fee_realization(
-    ...     entries, fixed_fees=fees, start="2026-10", settings=FirmSettings(standard_rates={"u1": 400.0})
+    ...     entries, fixed_fees=fees, start="2026-10", settings=bf.FirmSettings(standard_rates={"u1": 400.0})
     ... )
     >>> result[["fee_amount", "effective_rate", "fixed_fee_realization", "unlinked_fee_amount"]]
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-
-
-def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     period, keys = call.period(start, end), Keys.of(call, by)
     need_period(call, ("fixed_fees",), period)
     need_all_dates(call, ("time_entries",), {"fixed_fee_id": None})
@@ -143,7 +129,6 @@ def _sums(rates: Rates) -> list[Sum]:
 
 ANALYSIS = Analysis(
     function=fixed_fee_realization,
-    rows_of=_rows,
     question="Are fixed fees as high as the hours under them at standard rates?",
     summary=(
         "It compares fixed fees with the value of the hours under them at the firm's standard rates. The effective "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_counts
@@ -18,7 +17,6 @@ from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.keys.keys import Keys
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
-from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
 
@@ -32,21 +30,17 @@ _ROLES = (_PRINCIPAL, ~_PRINCIPAL & ~_NO_ROLE, _NO_ROLE)
 _FIGURES = {name: ("client_hours", value_if(role, "client_hours")) for name, role in zip(_HOURS, _ROLES, strict=True)}
 
 
-@sheet
+@sheet("time_entries", "matters?", "users?", "clients?")
 def leverage(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     by: By = None,
-    settings: FirmSettings | None = None,
     include_fixed_fee: bool = True,
     include_probono: bool = False,
     roster: Literal["timekeepers", "active"] = "timekeepers",
-) -> IntoFrameT:
+) -> Frame:
     """
     Client hours of non-principals ÷ client hours of principals, and the same ratio of people.
 
@@ -81,17 +75,6 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-
-
-def _rows(
-    call: Call,
-    by: By,
-    start: DateLike,
-    end: DateLike | None,
-    include_fixed_fee: bool,
-    include_probono: bool,
-    roster: str,
-) -> Frame:
     need_period(call, ("time_entries",), call.period(start, end), ("user_id",))
     keys, names = Keys.of(call, by), names_in(by)
     entries, users = call.columns("time_entries"), call.columns("users")
@@ -119,7 +102,6 @@ def _by_role(people: Frame) -> Frame:
 
 ANALYSIS = Analysis(
     function=leverage,
-    rows_of=_rows,
     by_period=False,
     question="How many client hours do non-principals work for each hour of a principal?",
     summary=(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts
@@ -25,18 +24,15 @@ from billframes.loading.load_info import load_day, load_info
 from billframes.periods import DateLike, Period
 
 
-@sheet
+@sheet("time_entries", "matters?", "users?")
 def missing_time(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     threshold: float | None = None,
-    settings: FirmSettings | None = None,
     roster: Literal["timekeepers", "active"] = "timekeepers",
-) -> IntoFrameT:
+) -> Frame:
     """
     Working days on which a timekeeper has entered fewer hours than a threshold, one row per person and day.
 
@@ -67,9 +63,6 @@ def missing_time(
     0 2026-10-01       Ada    3.0              4.0            5.0
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
-
-
-def _rows(call: Call, start: DateLike, end: DateLike | None, threshold: float | None, roster: str) -> Frame:
     _check_threshold(threshold)
     first, last = call.bounded_period(start, end)
     need_period(call, ("time_entries",), Period(first, last), ("user_id",))
@@ -130,7 +123,6 @@ def _missing_days(
 
 ANALYSIS = Analysis(
     function=missing_time,
-    rows_of=_rows,
     question="On which working days have people entered less time than expected?",
     summary=(
         "It lists working days on which a timekeeper entered less time than a threshold. By default the "

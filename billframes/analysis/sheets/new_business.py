@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import Call
@@ -36,7 +35,6 @@ from billframes.analysis.rules.loads import (
     note_unfinished_period,
 )
 from billframes.analysis.rules.periods import NEW_CLIENTS
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, shift_days
@@ -52,22 +50,10 @@ _DATES = ("client_since", "last_work_date")
 _SUMS = (*_MATTER_COUNTS, *_FEES, *_OF_CLIENTS, *_CLIENT_COUNTS)
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters", "users?", "clients?")
 def new_business(
-    time_entries: IntoFrameT,
-    *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    start: DateLike,
-    end: DateLike | None = None,
-    by: By = "practice_area",
-    largest: int = 10,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+    call: Call, *, start: DateLike, end: DateLike | None = None, by: By = "practice_area", largest: int = 10
+) -> Frame:
     """
     Matters opened, fees of new clients, clients without work, and the share of the largest clients.
 
@@ -115,6 +101,20 @@ def new_business(
        opened_matters  fees_amount  new_client_share  largest_share  new_clients
     0             1.0        800.0              0.25           0.75          1.0
     """
+    read_whole_number(largest, "largest", "clients")
+    spans = _Spans.of(*call.bounded_period(start, end))
+    call.period(spans.period.start, spans.period.end)
+    keys = Keys.of(call, by, (), columns=[*call.columns("matters"), "user_id"])
+    _refuse_people_and_periods(by, keys)
+    _need_history(call, spans)
+    so = "the fees of a part of the period are compared with those of the whole period a year before"
+    advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
+    note_unfinished_period(call, spans.last, call.settings, so, advice)
+    clients = _clients(call, spans)
+    fees = _fees(call, Keys.of(call, by), spans, clients, largest)
+    _note_short_history(call, clients, spans)
+    parts = [_matters_opened(call, keys, spans.period), fees, *_client_counts(call, by, keys, clients, spans)]
+    return _result(keys.combine(parts, _SUMS, _DATES), keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,23 +158,6 @@ def _year_before(day: dt.date) -> dt.date:
     if day.year == dt.MINYEAR:
         return dt.date.min
     return dt.date(day.year - 1, 3, 1) if (day.month, day.day) == (2, 29) else day.replace(year=day.year - 1)
-
-
-def _rows(call: Call, start: DateLike, end: DateLike | None, by: By, largest: int) -> Frame:
-    read_whole_number(largest, "largest", "clients")
-    spans = _Spans.of(*call.bounded_period(start, end))
-    call.period(spans.period.start, spans.period.end)
-    keys = Keys.of(call, by, (), columns=[*call.columns("matters"), "user_id"])
-    _refuse_people_and_periods(by, keys)
-    _need_history(call, spans)
-    so = "the fees of a part of the period are compared with those of the whole period a year before"
-    advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
-    note_unfinished_period(call, spans.last, call.settings, so, advice)
-    clients = _clients(call, spans)
-    fees = _fees(call, Keys.of(call, by), spans, clients, largest)
-    _note_short_history(call, clients, spans)
-    parts = [_matters_opened(call, keys, spans.period), fees, *_client_counts(call, by, keys, clients, spans)]
-    return _result(keys.combine(parts, _SUMS, _DATES), keys)
 
 
 def _refuse_people_and_periods(by: By, keys: Keys) -> None:
@@ -281,7 +264,6 @@ def _result(totals: Frame, keys: Keys) -> Frame:
 
 ANALYSIS = Analysis(
     function=new_business,
-    rows_of=_rows,
     by_period=False,
     question="Where does new business come from, and how much do we depend on our largest clients?",
     summary=(

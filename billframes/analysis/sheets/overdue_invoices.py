@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
@@ -27,7 +26,6 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec, TabS
 from billframes.analysis.facts.responsible import responsible_of_invoices
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.loads import need_open_on
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -39,17 +37,8 @@ _LATEST = midnight(dt.date.max)
 _DAYS = 10_000_000
 
 
-@sheet
-def overdue_invoices(
-    invoices: IntoFrameT,
-    *,
-    time_entries: IntoFrameT | None = None,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    matters: IntoFrameT | None = None,
-    as_of: DateLike,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+@sheet("invoices", "time_entries?", "expenses?", "fixed_fees?", "matters?")
+def overdue_invoices(call: Call, *, as_of: DateLike) -> Frame:
     """
     Overdue invoices, one row each, with the client's other balances and the work for the client since the due date.
 
@@ -93,9 +82,6 @@ def overdue_invoices(
        hours_since_due  worked_since_due
     0              3.0             600.0
     """
-
-
-def _rows(call: Call, as_of: DateLike) -> Frame:
     day = call.day(read_date(as_of, "as_of"))
     call.leave_out_people()
     need_open_on(call, ("time_entries",), day)
@@ -215,7 +201,6 @@ def _difference(whole: float | None, part: float | None) -> float | None:
 
 ANALYSIS = Analysis(
     function=overdue_invoices,
-    rows_of=_rows,
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(
         "It lists every overdue invoice with the client's other balances. It also shows the hours worked for the "

@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
@@ -26,7 +25,6 @@ from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, T
 from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.analysis.sheets.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
@@ -38,23 +36,16 @@ _INVOICE_SUMS = ("items_amount", "unexplained_amount")
 _RESPONSIBLE = ("responsible_id", "responsible_name")
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "codes?", "code_sets?")
 def prebill_review(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    codes: IntoFrameT | None = None,
-    code_sets: IntoFrameT | None = None,
     invoice: str | Collection[str] | None = None,
     responsible: str | None = None,
     as_of: DateLike | None = None,
     hours_per_day: float = 12.0,
     guidelines: pd.DataFrame | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Items of draft, review and approved invoices, one row each, with narratives and findings.
 
@@ -122,16 +113,6 @@ def prebill_review(
     0        Call        200.0  possible duplicate              -100.0
     1       call.        200.0  possible duplicate              -100.0
     """
-
-
-def _rows(
-    call: Call,
-    invoice: str | Collection[str] | None,
-    responsible: str | None,
-    as_of: DateLike | None,
-    hours_per_day: float,
-    guidelines: pd.DataFrame | None,
-) -> Frame:
     day = None if as_of is None else read_date(as_of, "as_of")
     call.leave_out_people()
     prebills = _prebills(call, invoice)
@@ -244,7 +225,6 @@ def _add_figures(prebills: dict[str, dict[str, Any]], call: Call, day: dt.date |
 
 ANALYSIS = Analysis(
     function=prebill_review,
-    rows_of=_rows,
     question="What should be changed on an invoice before it is sent?",
     summary=(
         "It lists the items of draft, review and approved invoices with their narratives. It flags items that should "

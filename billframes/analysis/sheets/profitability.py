@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
@@ -32,7 +31,6 @@ from billframes.analysis.keys.keys import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.analysis.rules.fees import FEES, all_fees, fees_of_work
 from billframes.analysis.rules.people import note_missing_rates
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -41,22 +39,15 @@ _FEES = tuple(each.name for each in FEES)
 _COSTS = ("total_hours", "cost_amount", "uncosted_hours", "unbilled_amount")
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def profitability(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     by: By = None,
     basis: Literal["invoice_date", "work_date"] = "invoice_date",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Fees billed less the cost of the hours worked, and the margin.
 
@@ -93,15 +84,12 @@ def profitability(
     >>> fees = pd.DataFrame({"invoice_id": ["i1"], "amount": [200.0]})
     >>> result = profitability(
     ...     entries, expenses=fees.head(0), fixed_fees=fees, invoices=invoices, start="2026-10",
-    ...     settings=FirmSettings(cost_rates={"u1": 120.0}),
+    ...     settings=bf.FirmSettings(cost_rates={"u1": 120.0}),
     ... )
     >>> result[["fees_amount", "total_hours", "cost_amount", "profit_amount", "margin_ratio"]]
        fees_amount  total_hours  cost_amount  profit_amount  margin_ratio
     0       1000.0          5.0        600.0          400.0           0.4
     """
-
-
-def _rows(call: Call, by: By, basis: str, start: DateLike | None, end: DateLike | None) -> Frame:
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     period = call.period(start, end)
     keys = Keys.of(call, by)
@@ -140,7 +128,6 @@ def _note_rates(call: Call, rows: Frame, totals: Totals) -> None:
 
 ANALYSIS = Analysis(
     function=profitability,
-    rows_of=_rows,
     question="How much of the fees is left after the cost of the people who did the work?",
     summary=(
         "It subtracts the cost of the hours worked from the fees billed. By invoice date, fees and hours are of "

@@ -14,7 +14,6 @@ from typing import Literal
 
 import narwhals.stable.v2 as nw
 import pandas as pd
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.books.payment_days import note_payments
 from billframes.analysis.books.payments import check_payments
@@ -40,7 +39,6 @@ from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.fees import lost_in, note_spread_fees, note_typed_fees, typed_marks, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -49,26 +47,19 @@ LEFT_OUT = ("contingency", "probono", "internal")
 """The types of matter whose work the firm does not expect to bill at hourly rates."""
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def realization(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     by: By = None,
     basis: Literal["invoice_date", "work_date"] = "invoice_date",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
     as_of: DateLike | None = None,
     payments: pd.DataFrame | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Billed time fees on final invoices ÷ value of the billed work at its rates.
 
@@ -112,19 +103,6 @@ def realization(
     0       Ada          600.0          480.0                  0.8           360.0
     1       Ben          400.0          320.0                  0.8           240.0
     """
-
-
-def _rows(
-    call: Call,
-    by: By,
-    basis: str,
-    start: DateLike | None,
-    end: DateLike | None,
-    matter_types: Collection[str] | None,
-    discounts: str,
-    as_of: DateLike | None,
-    payments: pd.DataFrame | None,
-) -> Frame:
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     check_choice(discounts, "discounts", ("time", "items"))
     day = None if as_of is None else read_date(as_of, "as_of")
@@ -199,7 +177,6 @@ _SHOWN_IF_KNOWN = (
 
 ANALYSIS = Analysis(
     function=realization,
-    rows_of=_rows,
     question="How much of the value of the work was billed, and how much of that is settled?",
     summary=(
         "It compares the fees billed for time with the value of that time at its rates; the difference was written "

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id, sum_by
@@ -28,7 +27,6 @@ from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
@@ -50,19 +48,8 @@ _RESIDUE = 1e-6
 _WORK_KEYS = ("matter_type", "role")
 
 
-@sheet
-def reconcile(
-    time_entries: IntoFrameT,
-    *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    clients: IntoFrameT | None = None,
-    by: By = "invoice",
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "clients?")
+def reconcile(call: Call, *, by: By = "invoice", start: DateLike | None = None, end: DateLike | None = None) -> Frame:
     """
     Each invoice's amount beside the sum of its items, as a check of the other figures.
 
@@ -98,9 +85,6 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-
-
-def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     call.leave_out_people()
     period, settings = call.period(start, end), call.settings
     keys = None if by == "invoice" else _keys(call, by)
@@ -194,7 +178,6 @@ def _note(call: Call, items: Frame, invoices: Frame, period: Period) -> None:
 
 ANALYSIS = Analysis(
     function=reconcile,
-    rows_of=_rows,
     question="Do an invoice's items explain its amount?",
     summary=(
         "It compares the amount of each invoice with the sum of its items. The difference is a discount, a write-up or "

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
@@ -30,7 +29,6 @@ from billframes.analysis.rules.loads import LATER_DAYS, note_unfinished_period
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
 from billframes.analysis.sheets.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG
 from billframes.analysis.sheets.utilization import ANALYSIS as UTILIZATION
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
@@ -53,25 +51,18 @@ _PEERS = (*_MEANS, *_PEER_RATIOS, "median_lag_days")
 _FRAMES = ("time_entries", "invoices")
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def scorecard(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     as_of: DateLike | None = None,
     by: By = "user",
     beside: Literal["firm", "role"] = "firm",
-    settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
-) -> IntoFrameT:
+) -> Frame:
     """
     Hours, fees, open amounts and timekeeping of each person, beside the figures of the firm or of the person's role.
 
@@ -115,18 +106,6 @@ def scorecard(
     0       Ada          0.5              0.25           1.0                  0.9
     1       Ben          0.0              0.25           2.0                  NaN
     """
-
-
-def _rows(
-    call: Call,
-    start: DateLike,
-    end: DateLike | None,
-    as_of: DateLike | None,
-    by: By,
-    beside: str,
-    matter_types: Collection[str] | None,
-    discounts: str,
-) -> Frame:
     check_choice(beside, "beside", ("firm", "role"))
     refuse_periods(by, "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.")
     names = _keys(by, beside)
@@ -224,7 +203,6 @@ def _peer_measure(name: str) -> Measure:
 
 ANALYSIS = Analysis(
     function=scorecard,
-    rows_of=_rows,
     question="How is each of us doing, compared with the firm or with people of the same role?",
     summary=(
         "Each person has one row: hours, fees, open amounts and timekeeping, equal to those of the other analyses. "

@@ -6,8 +6,6 @@ contingency matters is beside the other amounts: it waits for the outcome.
 
 from __future__ import annotations
 
-from narwhals.stable.v2.typing import IntoFrameT
-
 from billframes.analysis.data.arguments import read_date, read_whole_number
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.sheet import sheet
@@ -15,24 +13,11 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.open_matters import OpenMatters
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 
-@sheet
-def stale(
-    time_entries: IntoFrameT,
-    *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT,
-    users: IntoFrameT | None = None,
-    as_of: DateLike,
-    wip_days: int = 90,
-    idle_days: int = 180,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters", "users?")
+def stale(call: Call, *, as_of: DateLike, wip_days: int = 90, idle_days: int = 180) -> Frame:
     """
     Old work in progress, archived matters with open amounts, idle matters, and open fixed fees.
 
@@ -101,9 +86,6 @@ def stale(
     1  archived with work in progress        Sale 2026-06-01        600.0
     2              no work or invoice       Lease 2026-03-15          0.0
     """
-
-
-def _rows(call: Call, as_of: DateLike, wip_days: int, idle_days: int) -> Frame:
     day = call.day(read_date(as_of, "as_of"))
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
         read_whole_number(value, name, "days")
@@ -113,7 +95,6 @@ def _rows(call: Call, as_of: DateLike, wip_days: int, idle_days: int) -> Frame:
 
 ANALYSIS = Analysis(
     function=stale,
-    rows_of=_rows,
     question="Which work waits too long, and which matters should be billed, closed or resumed?",
     summary=(
         "It lists old work in progress, and archived matters with work in progress or receivables. It also lists "

@@ -13,7 +13,6 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
@@ -27,7 +26,6 @@ from billframes.analysis.keys.by import By, Key
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
 C = nw.col
@@ -76,18 +74,10 @@ class _LagCounts:
         return low + rest * (high - low)
 
 
-@sheet
+@sheet("time_entries", "matters?", "users?", "clients?")
 def timekeeping_lag(
-    time_entries: IntoFrameT,
-    *,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-    by: By = "user",
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+    call: Call, *, start: DateLike | None = None, end: DateLike | None = None, by: By = "user"
+) -> Frame:
     """
     Days from the date of the work to the day its entry was created, in the firm's time zone.
 
@@ -105,14 +95,11 @@ def timekeeping_lag(
     ...     "date": pd.to_datetime(["2026-10-01", "2026-10-01", "2026-10-01"]), "user_id": ["u1"] * 3,
     ...     "created_at": pd.to_datetime(["2026-10-02T03:00Z", "2026-10-03T15:00Z", "2026-10-11T15:00Z"]),
     ... })
-    >>> result = timekeeping_lag(entries, by=None, settings=FirmSettings(time_zone="America/New_York"))
+    >>> result = timekeeping_lag(entries, by=None, settings=bf.FirmSettings(time_zone="America/New_York"))
     >>> result[["entries", "median_lag_days", "p90_lag_days", "same_day_ratio", "late_ratio"]].round(3)
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-
-
-def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     period, keys = call.period(start, end), Keys.of(call, by)
     need_period(call, ("time_entries",), period, ITEM_FILTERS)
     call.require("time_entries", "created_at")
@@ -147,7 +134,6 @@ def _groups(histogram: pa.Table, keys: Keys) -> tuple[list[_LagCounts], dict[str
 
 ANALYSIS = Analysis(
     function=timekeeping_lag,
-    rows_of=_rows,
     question="How many days after the work is time entered?",
     summary=(
         "It counts the days from the work to the day the entry was made, in the firm's time zone. Time that is entered "

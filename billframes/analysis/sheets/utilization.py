@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.names import join_names
 from billframes.analysis.data.arguments import check_choice, read_date
@@ -61,22 +60,18 @@ _CAPACITY = ("capacity_hours", "idle_capacity_hours", "target_hours", "_has_targ
 _ONE, _NO_USER, _NOBODY = nw.lit(1.0), "", " "
 
 
-@sheet
+@sheet("time_entries", "matters?", "users?", "clients?")
 def utilization(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     by: By = "user",
-    settings: FirmSettings | None = None,
     include_fixed_fee: bool = True,
     include_probono: bool = False,
     roster: Literal["timekeepers", "active"] = "timekeepers",
     as_of: DateLike | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Client hours ÷ available hours.
 
@@ -114,18 +109,6 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
-
-
-def _rows(
-    call: Call,
-    by: By,
-    start: DateLike,
-    end: DateLike | None,
-    include_fixed_fee: bool,
-    include_probono: bool,
-    roster: str,
-    as_of: DateLike | None,
-) -> Frame:
     check_choice(roster, "roster", ("timekeepers", "active"))
     first, last = call.bounded_period(start, end)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
@@ -247,7 +230,6 @@ _RATIOS = ("utilization", "target_hours", "pace")
 
 ANALYSIS = Analysis(
     function=utilization,
-    rows_of=_rows,
     by_period=False,
     question="How much of their available hours did people work for clients?",
     summary=(

@@ -13,7 +13,6 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import bucket_names, read_date, read_matter_types
 from billframes.analysis.data.call import Call
@@ -27,7 +26,6 @@ from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.analysis.rules.open_work import has_any_amount, note_open_work, open_marks
-from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
 
@@ -36,23 +34,16 @@ C = nw.col
 _BILLING = ("unbilled", "prebill", "unknown")
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def wip(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     as_of: DateLike,
     by: By = None,
     include_prebill: bool = True,
     buckets: Sequence[int] = (30, 60, 90),
     matter_types: Collection[str] | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Work in progress: time, expenses and fixed fees that are not on a final invoice, by age.
 
@@ -102,16 +93,6 @@ def wip(
         0-30  31-60  total  unbilled_amount  prebill_amount  hours
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
-
-
-def _rows(
-    call: Call,
-    as_of: DateLike,
-    by: By,
-    include_prebill: bool,
-    buckets: Sequence[int],
-    matter_types: Collection[str] | None,
-) -> Frame:
     day, names, types = call.day(read_date(as_of, "as_of")), bucket_names(buckets, 0), read_matter_types(matter_types)
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
     need_open_on(call, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
@@ -208,7 +189,6 @@ def _sums(names: Sequence[str], day: dt.date, bounds: Sequence[int]) -> list[Sum
 
 ANALYSIS = Analysis(
     function=wip,
-    rows_of=_rows,
     short=("wip_amount", "work_in_progress"),
     question="How much work is done and not yet invoiced, and how old is it?",
     summary=(

@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, join_by_id, sum_by, to_dicts
@@ -23,7 +22,6 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import By, Key, names_in
 from billframes.analysis.keys.keys import Keys, Sum
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
@@ -45,24 +43,17 @@ _HALF_A_CENT = 0.005
 SHARES = ("share", "running_share")
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def write_downs(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     by: By = "responsible",
     start: DateLike | None = None,
     end: DateLike | None = None,
     sizes: Sequence[float] = (1_000, 5_000, 20_000),
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Write-downs on final invoices by any key, largest first, with their share and the number of invoices.
 
@@ -101,17 +92,6 @@ def write_downs(
     0              Ada              100.0               0.1              0.0
     1              Ben              -40.0              -0.1             40.0
     """
-
-
-def _rows(
-    call: Call,
-    by: By,
-    start: DateLike | None,
-    end: DateLike | None,
-    matter_types: Collection[str] | None,
-    discounts: str,
-    sizes: Sequence[float],
-) -> Frame:
     bounds, period, names = _bounds(sizes), call.period(start, end), names_in(by)
     own = [name for name in names if name not in _SIZE_NAMES]
     # An invoice is judged as a whole, so rows are added up by invoice first.
@@ -213,7 +193,6 @@ def _bounds(sizes: Sequence[float]) -> list[float]:
 
 ANALYSIS = Analysis(
     function=write_downs,
-    rows_of=_rows,
     question="Whose work is billed at less than its value, and by how much?",
     summary=(
         "A write-down is the value of time billed less the fees billed; the largest come first. Write-ups and "
