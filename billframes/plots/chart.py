@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import pprint
 import re
 import textwrap
 from collections.abc import Callable, Mapping
@@ -51,7 +50,7 @@ _DOC = """
     Returns
     -------
     Axes
-        Its figure is `ax.figure`: `bf.plots.{analysis}(result).figure.savefig("{analysis}.png")`.
+        Its figure is `ax.figure`: `bf.plots.{analysis}(book.{analysis}()).figure.savefig("{analysis}.png")`.
 
     Raises
     ------
@@ -59,16 +58,6 @@ _DOC = """
         The frame is not a result of `{analysis}`.
     ParameterError
         The same group is in two rows, or a row is the total of the others.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> result = pd.DataFrame({example})
-    >>> ax = {analysis}(result)
-    >>> [text.get_text() for text in ax.texts]
-    {words!r}
-    >>> ax.get_title(loc="left")
-    {title!r}
     """
 
 
@@ -105,7 +94,7 @@ class Chart(ChartSpec):
     @property
     def doc(self) -> str:
         """Return the docstring of the function that draws."""
-        needs = self.needs or [name for name in self.columns if name in self.example]
+        needs = self.needs or self.columns[:2]
         names = [f"`{name}`" for name in needs]
         buckets = [] if self.columns else ["the buckets (`0-30`, `31-60`, …)"]
         return _DOC.format(
@@ -113,9 +102,6 @@ class Chart(ChartSpec):
             shows=self.shows,
             more=textwrap.indent(textwrap.fill(self.more, 112), "    "),
             needs=join_names([*buckets, *names]),
-            example=pprint.pformat(self.example, width=76, sort_dicts=False).replace("\n", "\n    ...            "),
-            words=self.gives[0],
-            title=self.gives[1],
         )
 
     @property

@@ -66,7 +66,5 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
         columns=tuple(bars),
         words=[f"{{{text}}}"],
         shows="",
-        example={},
-        gives=([], ""),
     )
     return chart.draw(result, ax, currency)

@@ -111,10 +111,6 @@ class ChartSpec:
         `{column}` is the figure in its unit, and `{column:axis}` the figure as on the axis.
     shows, more : str
         The chart in one sentence, and more sentences about it, for the docstring.
-    example : mapping of str to list
-        Columns of a small result.
-    gives : (list of str, str)
-        The words and the title of the example's chart.
     unless_zero : tuple of str
         The columns that are left out if all their values are 0 or missing.
     mark : str
@@ -141,8 +137,6 @@ class ChartSpec:
     columns: tuple[str, ...]
     words: Sequence[str]
     shows: str
-    example: Mapping[str, list[Any]]
-    gives: tuple[list[str], str]
     more: str = ""
     unless_zero: tuple[str, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)

@@ -256,8 +256,6 @@ ANALYSIS = Analysis(
         age=("days past due", "days since the invoice date"),
         shows="one column per bucket; for several rows, one bar per row, divided into buckets.",
         more="Older amounts are darker. The text beside a bar is its total, after unused credits.",
-        example={"client_name": ["Acme", "Bolt"], "current": [60.0, 0.0], "1-30": [40.0, 5.0], "total": [100.0, 5.0]},
-        gives=(["100", "5"], "Receivables by client, by days past due"),
     ),
     book=FromBook(needs=_frames_for),
     records="invoice",

@@ -165,12 +165,5 @@ ANALYSIS = Analysis(
         instead={"columns": ("mean_lag_days", "hours_weighted_lag_days")},
         shows="the average days and, beside them, the days weighted by value.",
         more="If rates are hidden, the weights are hours. The text beside a row is its average.",
-        example={
-            "client_name": ["Acme"],
-            "mean_lag_days": [30.0],
-            "amount_weighted_lag_days": [41.5],
-            "hours_weighted_lag_days": [40.0],
-        },
-        gives=(["30.0 days"], "Days from work to invoice by client"),
     ),
 )

@@ -298,17 +298,6 @@ ANALYSIS = Analysis(
         more="For a ratio or a rate, a step is the change of a group (own change + mix); after 11 groups, all others "
         "are one step. For fees billed, the steps are hours, rate, realization and mix. Compare the lengths of the "
         "steps only: the axis may not begin at 0.",
-        example={
-            "client_name": ["Acme", "Bolt"],
-            "change_ratio": [-0.089, -0.051],
-            "before_part": [720.0, 120.0],
-            "before_whole": [800.0, 200.0],
-            "before_ratio": [0.9, 0.6],
-            "after_part": [400.0, 300.0],
-            "after_whole": [500.0, 500.0],
-            "after_ratio": [0.8, 0.6],
-        },
-        gives=(["84.0%", "−8.9 pts", "−5.1 pts", "70.0%"], "From before to after by client"),
     ),
     book=FromBook(first="measure", method=bridge_of_book),
 )

@@ -206,16 +206,5 @@ ANALYSIS = Analysis(
         darkest_first=True,
         shows="billed, on draft bills and unbilled, and the budget as a black mark.",
         more="The text beside a bar is used ÷ budget. Fixed fees and unknown amounts are drawn only if there are any.",
-        example={
-            "matter_name": ["Acme v. Bolt"],
-            "budget_amount": [1000.0],
-            "billed_amount": [500.0],
-            "fixed_fee_amount": [0.0],
-            "prebill_amount": [200.0],
-            "unbilled_amount": [100.0],
-            "unknown_amount": [0.0],
-            "budget_burn": [0.8],
-        },
-        gives=(["80.0%"], "Budget used by matter"),
     ),
 )

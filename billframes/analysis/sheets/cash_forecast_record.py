@@ -221,18 +221,6 @@ ANALYSIS = Analysis(
         shows="what was expected with its range, and what came in.",
         more="A ring marks what came outside the range. Pass the rows of one horizon, such as "
         '`record[record["weeks"] == 13]`.',
-        example={
-            "forecast": ["1 May 2026, 13 weeks", "29 May 2026, 13 weeks"],
-            "cash_amount": [300.0, 320.0],
-            "low_amount": [240.0, 250.0],
-            "high_amount": [380.0, 400.0],
-            "received_amount": [310.0, 200.0],
-            "error": [0.033, -0.375],
-        },
-        gives=(
-            ["310 came, 3.3% off", "200 came, −37.5% off"],
-            "Forecasts beside what came: inside the range 1 of 2 times",
-        ),
     ),
     book=FromBook(first="horizons", defaults=OF_BOOK, ends_with_load=False),
 )

@@ -254,8 +254,6 @@ ANALYSIS = Analysis(
         columns=("collected_amount",),
         words=["{collected_amount:axis}"],
         shows="the fees paid in cash.",
-        example={"client_name": ["Acme", "Zenith"], "collected_amount": [900.0, 100.0]},
-        gives=(["900", "100"], "Fees collected by client"),
     ),
     book=FromBook(first="payments", ends_with_load=False),
     tab=TabSpec(

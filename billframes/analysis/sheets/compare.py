@@ -392,8 +392,6 @@ ANALYSIS = Analysis(
         words=[f"{{now_{short}:axis}}" for short in FIGURES.values()],
         shows="the figure (dark) on the figure of a year before (pale).",
         more="For one key, months are side by side. The text beside a bar is the figure of the period.",
-        example={"month": ["2026-09", "2026-10"], "year_ago_amount": [100.0, 100.0], "now_amount": [120.0, 90.0]},
-        gives=(["120", "90"], "Beside the year before by month"),
     ),
     book=FromBook(first="measure", method=compare_of_book),
 )

@@ -129,12 +129,5 @@ ANALYSIS = Analysis(
         words=["{fees_amount} · {share}"],
         shows="fees (bars) and their running share (line, read at the top).",
         more="Rows are in the order of the result, largest first. The text at the right is the fees and their share.",
-        example={
-            "client_name": ["Acme", "Bolt"],
-            "fees_amount": [750.0, 250.0],
-            "share": [0.75, 0.25],
-            "running_share": [0.75, 1.0],
-        },
-        gives=(["750 · 75.0%", "250 · 25.0%"], "All fees (bars) and running share (line) by client"),
     ),
 )

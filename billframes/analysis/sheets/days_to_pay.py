@@ -151,8 +151,6 @@ ANALYSIS = Analysis(
         columns=("days_to_pay",),
         words=["{days_to_pay}"],
         shows="the days from invoice to payment.",
-        example={"client_name": ["Acme", "Zenith"], "days_to_pay": [20.0, 45.5]},
-        gives=(["20.0", "45.5"], "Days to pay by client"),
     ),
     book=FromBook(first="payments", ends_with_load=False),
 )

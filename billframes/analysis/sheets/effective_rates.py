@@ -271,8 +271,6 @@ ANALYSIS = Analysis(
             "The text beside a bar is the effective rate and, by year, its growth from the year before. If rates are "
             "hidden, only the effective rate is drawn."
         ),
-        example={"user_name": ["Ada"], "effective_rate": [320.4], "worked_rate": [400.0]},
-        gives=(["320"], "What an hour of billable time brought by timekeeper"),
     ),
     book=FromBook(
         defaults={

@@ -180,17 +180,6 @@ ANALYSIS = Analysis(
         shows="unbilled work, draft bills, current receivables, overdue ones and unused credits.",
         more="From unbilled (pale) to overdue (dark). Unused credits are to the left of zero. The text beside a bar is "
         "the exposure, or the receivables if rates are hidden.",
-        example={
-            "client_name": ["Acme", "Bolt"],
-            "unbilled_amount": [300.0, 0.0],
-            "prebill_amount": [0.0, 0.0],
-            "current": [0.0, 0.0],
-            "overdue": [50.0, 100.0],
-            "credit_amount": [0.0, 0.0],
-            "receivable_amount": [50.0, 100.0],
-            "exposure_amount": [350.0, 100.0],
-        },
-        gives=(["350", "100"], "Work in progress and receivables by client"),
     ),
     book=FromBook(),
     records="item",

@@ -176,13 +176,5 @@ ANALYSIS = Analysis(
         words=["{fixed_fee_realization}", "{effective_rate} an hour"],
         shows="fees (dark) on the value of their hours at standard rates (pale).",
         more="The text beside a bar is fees ÷ standard or, if standard rates are missing, the effective rate.",
-        example={
-            "client_name": ["Acme", "Bolt"],
-            "fee_amount": [800.0, 500.0],
-            "standard_amount": [1000.0, None],
-            "fixed_fee_realization": [0.8, None],
-            "effective_rate": [320.0, 250.0],
-        },
-        gives=(["80.0%", "250 an hour"], "Fixed fees and the value of their hours by client"),
     ),
 )

@@ -160,14 +160,6 @@ ANALYSIS = Analysis(
         words=["{hours_leverage}"],
         shows="client hours of principals (pale), of non-principals, and of people of unknown role (dark).",
         more="The text beside a bar is non-principals' hours ÷ principals' hours, without people of unknown role.",
-        example={
-            "client_name": ["Acme"],
-            "principal_hours": [10.0],
-            "non_principal_hours": [25.0],
-            "unknown_role_hours": [0.0],
-            "hours_leverage": [2.5],
-        },
-        gives=(["2.50"], "Client hours of principals and non-principals, and their ratio by client"),
     ),
     book=FromBook(),
 )

@@ -247,8 +247,6 @@ ANALYSIS = Analysis(
         shows="days of work in progress (pale) and of receivables (dark).",
         more="The text beside a bar is the sum of both. If several results are concatenated, such as one row per month "
         "with `month` as the first column, each row is one bar.",
-        example={"wip_days": [50.0], "receivable_days": [30.0], "lockup_days": [80.0]},
-        gives=(["80.0 days"], "Days of fees tied up"),
     ),
     book=FromBook(method=lockup_of_book),
 )

@@ -353,14 +353,6 @@ ANALYSIS = Analysis(
         words=["{new_client_share}", "{opened_matters} opened"],
         shows="the fees of new clients (dark) on all fees (pale).",
         more="The text beside a bar is the share of new clients or, without fees, the number of matters opened.",
-        example={
-            "practice_area_label": ["Corporate", "Litigation"],
-            "opened_matters": [3.0, 1.0],
-            "fees_amount": [1000.0, 0.0],
-            "new_client_amount": [250.0, 0.0],
-            "new_client_share": [0.25, None],
-        },
-        gives=(["25.0%", "1 opened"], "All fees, and those of new clients by practice area"),
     ),
     book=FromBook(),
 )

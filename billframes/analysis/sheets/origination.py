@@ -127,12 +127,5 @@ ANALYSIS = Analysis(
         words=["{fees_amount}"],
         shows="billed time fees (pale) and fixed fees (dark), and their sum.",
         more="Credits are to the left of zero.",
-        example={
-            "originator_name": ["Ada"],
-            "billed_amount": [1000.0],
-            "fixed_fee_amount": [500.0],
-            "fees_amount": [1500.0],
-        },
-        gives=(["1,500"], "All fees by originator"),
     ),
 )

@@ -177,12 +177,5 @@ ANALYSIS = Analysis(
         words=["{margin_ratio}"],
         shows="profit (dark) on fees (pale), and the margin.",
         more="A loss is to the left of zero. Without cost rates, only fees are drawn.",
-        example={
-            "client_name": ["Acme", "Bolt"],
-            "fees_amount": [1000.0, 500.0],
-            "profit_amount": [400.0, -50.0],
-            "margin_ratio": [0.4, -0.1],
-        },
-        gives=(["40.0%", "−10.0%"], "All fees, profit and margin by client"),
     ),
 )

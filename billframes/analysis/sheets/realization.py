@@ -313,13 +313,6 @@ ANALYSIS = Analysis(
         shows="fees billed (dark) on the value of the same work (pale), and their ratio.",
         more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
         "the result. If rates are hidden, only fees billed are drawn.",
-        example={
-            "month": ["2026-09", "2026-10"],
-            "worked_amount": [1000.0, 0.0],
-            "billed_amount": [800.0, -50.0],
-            "billing_realization": [0.8, None],
-        },
-        gives=(["80.0%", "–"], "Value of time billed and fees billed by month"),
     ),
     book=FromBook(
         defaults={

@@ -266,14 +266,6 @@ ANALYSIS = Analysis(
         shows="utilization and, beside it, the utilization of the firm or of the person's role.",
         more="The text beside a row is its own utilization. If no row has a utilization, for example by client, the "
         "chart shows billing realization instead.",
-        example={
-            "user_name": ["Ada", "Ben"],
-            "utilization": [0.5, 0.0],
-            "peer_utilization": [0.25, 0.25],
-            "billing_realization": [0.9, None],
-            "peer_billing_realization": [0.9, 0.9],
-        },
-        gives=(["50.0%", "0.0%"], "Utilization and that of peers by timekeeper"),
     ),
     book=FromBook(
         ends_with_load=False,

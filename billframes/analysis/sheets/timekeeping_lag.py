@@ -184,8 +184,6 @@ ANALYSIS = Analysis(
         words=["{late_ratio} late"],
         shows="the median and the 90th percentile of the days.",
         more="The text beside a row is the share of late entries, made more than 7 days after the work.",
-        example={"user_name": ["Ada"], "median_lag_days": [1.0], "p90_lag_days": [9.0], "late_ratio": [0.125]},
-        gives=(["12.5% late"], "Days from work to entry by timekeeper"),
     ),
     book=FromBook(ends_with_load=False),
 )

@@ -346,13 +346,6 @@ ANALYSIS = Analysis(
         shows="client hours (dark) on available hours (pale), and their ratio.",
         more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
         "the result. If available hours are missing, for example by client, only client hours are drawn.",
-        example={
-            "user_name": ["Ada", "Ben"],
-            "client_hours": [132.0, 0.0],
-            "capacity_hours": [176.0, 176.0],
-            "utilization": [0.75, 0.0],
-        },
-        gives=(["75.0%", "0.0%"], "Client hours and available hours by timekeeper"),
     ),
     book=FromBook(
         ends_with_load=False,

@@ -252,8 +252,6 @@ ANALYSIS = Analysis(
         age=("days since the work",),
         shows="one column per bucket; for several rows, one bar per row, divided into buckets.",
         more="Older amounts are darker. Negative amounts are to the left of zero. The text beside a bar is its total.",
-        example={"0-30": [60.0], "31-60": [30.0], "61+": [10.0], "total": [100.0]},
-        gives=(["60\n60.0%", "30\n30.0%", "10\n10.0%"], "Work in progress by days since the work"),
     ),
     records="item",
     tab=TabSpec(

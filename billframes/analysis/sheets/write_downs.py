@@ -273,15 +273,5 @@ ANALYSIS = Analysis(
         shows="write-downs (bars) and their running share (line, read at the top).",
         more="Rows are in the order of the result, largest first. The text at the right is the write-down and its "
         "ratio to the value.",
-        example={
-            "responsible_name": ["Ada", "Ben"],
-            "write_down_amount": [300.0, 100.0],
-            "write_down_ratio": [0.1, 0.05],
-            "running_share": [0.75, 1.0],
-        },
-        gives=(
-            ["300 · 10.0%", "100 · 5.0%"],
-            "Write-downs (bars) and running share (line) by responsible lawyer",
-        ),
     ),
 )
