@@ -22,7 +22,6 @@ from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
 from billframes.book.days import DATES, BookDays
-from billframes.book.denied import load_details
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
 from billframes.book.methods import FRAME_NAMES, analysis_methods
@@ -48,17 +47,25 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
     invoices of the period bill older work. `in_period("time_entries")` returns those of the period only.
     """
 
+    time_entries = BookFrame("All time entries, whatever their date.")
+    expenses = BookFrame("All expenses, whatever their date.")
+    fixed_fees = BookFrame("All fixed fees, whatever their date.")
+    invoices = BookFrame("All invoices, whatever their date and state.")
+    matters = BookFrame("All matters. Without rows if the credential may not read them.")
+    clients = BookFrame("All clients. Without rows if the credential may not read them.")
+    users = BookFrame("All users. Without rows if the credential may not read them.")
+    codes = BookFrame("All LEDES codes.")
+    code_sets = BookFrame("All sets of LEDES codes.")
+    client_balances = BookFrame("Balances of all clients today, as the server calculates them.")
+
     def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
-        super().__init__()
+        super().__init__(client)
         check_settings(settings)
         self.period = period
         # The client can be a mirror, which has no profile.
         self.settings = settings or getattr(client, "settings", None)
-        self._client = client
         self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
         self._days = BookDays(self)
-        # The names of frames without rows that the credential may not read, once they were needed.
-        self._denied: set[str] = set()
         self._named: tuple[list[str], DistinctNames] | None = None
 
     @property
@@ -84,26 +91,6 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
     @property
     def _dates(self) -> str:
         return f"{self.period.start or 'the beginning'} to {self.period.end or 'today'}"
-
-    @BookFrame
-    def time_entries(self) -> pd.DataFrame:
-        """All time entries, whatever their date."""
-        return self._client.time_entries()
-
-    @BookFrame
-    def expenses(self) -> pd.DataFrame:
-        """All expenses, whatever their date."""
-        return self._client.expenses()
-
-    @BookFrame
-    def fixed_fees(self) -> pd.DataFrame:
-        """All fixed fees, whatever their date."""
-        return self._client.fixed_fees()
-
-    @BookFrame
-    def invoices(self) -> pd.DataFrame:
-        """All invoices, whatever their date and state."""
-        return self._client.invoices()
 
     def in_period(self, name: Literal["time_entries", "expenses", "fixed_fees", "invoices"]) -> pd.DataFrame:
         """
@@ -135,42 +122,6 @@ class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
             period = {name: day.isoformat() if day else None for name, day in ends.items()}
             rows.attrs = {**frame.attrs, "load": {**load, "rows": len(rows), "period": period}}
         return rows
-
-    @BookFrame
-    def matters(self) -> pd.DataFrame:
-        """All matters. Without rows if the credential may not read them."""
-        return self._details("matters")
-
-    @BookFrame
-    def clients(self) -> pd.DataFrame:
-        """All clients. Without rows if the credential may not read them."""
-        return self._details("clients")
-
-    @BookFrame
-    def users(self) -> pd.DataFrame:
-        """All users. Without rows if the credential may not read them."""
-        return self._details("users")
-
-    def _details(self, name: str) -> pd.DataFrame:
-        frame, allowed = load_details(self._client, name)
-        if not allowed:
-            self._denied.add(name)
-        return frame
-
-    @BookFrame
-    def codes(self) -> pd.DataFrame:
-        """All LEDES codes."""
-        return self._client.codes()
-
-    @BookFrame
-    def code_sets(self) -> pd.DataFrame:
-        """All sets of LEDES codes."""
-        return self._client.code_sets()
-
-    @BookFrame
-    def client_balances(self) -> pd.DataFrame:
-        """Balances of all clients today, as the server calculates them."""
-        return self._client.client_balances()
 
     def _items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:
         """

@@ -6,20 +6,25 @@ was made from its frames. To change a frame of a book, assign another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, overload
+from collections.abc import Collection
+from typing import Any, cast, overload
 
 import pandas as pd
 
 from billframes.analysis.data.data import Data
+from billframes.book.denied import DETAILS, load_details
+from billframes.client import Client
 from billframes.config.firm import FirmSettings
 
 
 class BookFrame:
-    """A frame of a book, declared by the function that loads it."""
+    """A frame of a book; the client's loader of the same name loads it."""
 
-    def __init__(self, load: Callable[[Any], pd.DataFrame]) -> None:
-        self.load, self.name, self.__doc__ = load, load.__name__, load.__doc__
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
 
     @overload
     def __get__(self, book: None, owner: type) -> BookFrame: ...
@@ -31,7 +36,7 @@ class BookFrame:
         if book is None:
             return self
         if self.name not in book._frames:
-            book._frames[self.name] = self.load(book)
+            book._frames[self.name] = book._load(self.name)
         return book._frames[self.name].copy(deep=False)
 
     def __set__(self, book: BookFrames, frame: pd.DataFrame) -> None:
@@ -42,12 +47,23 @@ class BookFrame:
 class BookFrames:
     """The frames that a book has loaded so far, and their `Data`, which a copied or pickled book makes for itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._frames: dict[str, pd.DataFrame] = {}
+        # The names of frames without rows that the credential may not read, once they were needed.
+        self._denied: set[str] = set()
         self._data = Data.of_book()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_frames": {**self._frames}, "_data": Data.of_book()}
+
+    def _load(self, name: str) -> pd.DataFrame:
+        if name not in DETAILS:
+            return cast("pd.DataFrame", getattr(self._client, name)())
+        frame, allowed = load_details(self._client, name)
+        if not allowed:
+            self._denied.add(name)
+        return frame
 
     def _forget(self) -> None:
         """Drop what was made from the frames, because one of them was replaced."""

@@ -1,20 +1,71 @@
-"""A book that calculates each analysis once, for code that needs the same results several times."""
+"""Results of analyses that several uses share, and a book that calculates each analysis once."""
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses
-from billframes.book.book import Book
-from billframes.book.kept_results import KeptResults
 
 if TYPE_CHECKING:
+    from billframes.book.book import Book
     from billframes.book.slices import BookSlice
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    """Equal to itself only. It keeps the object, so that no other one gets its id."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _key(value: Any) -> Hashable:
+    """Return what is equal for equal arguments of a call; a frame is the same only if it is the same object."""
+    if isinstance(value, Mapping):
+        return type(value), tuple((name, _key(each)) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(_key, value))
+    # 1, 1.0 and True are equal.
+    return (type(value), value) if isinstance(value, _PLAIN) else _Same(value)
+
+
+_PLAIN = (str, int, float, dt.date, type(None))
+
+
+class KeptResults:
+    """Results of analyses, each calculated once. Its notes are passed on again whenever the result is used."""
+
+    def __init__(self) -> None:
+        self._results: dict[Hashable, tuple[pd.DataFrame, Notes]] = {}
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __contains__(self, call: object) -> bool:
+        return _key(call) in self._results
+
+    def get(self, call: object, calculate: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return the result of a call, such as its name and arguments; `calculate` is called if there is none yet."""
+        key = _key(call)
+        if key not in self._results:
+            with collect_notes(Notes("book")) as notes:
+                self._results[key] = calculate(), notes
+        result, notes = self._results[key]
+        notes.finish()
+        return result
 
 
 class KeptBook:

@@ -8,23 +8,25 @@ with the slice of missing values, therefore add up to the book to the cent.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.declare.lookup import measure
+from billframes.analysis.declare.lookup import analyses, measure
+from billframes.analysis.declare.spec import parameters
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.sheets.lockup import lockup_of_book
 from billframes.book import Book
 from billframes.book.days import BookDays
-from billframes.book.kept_results import KeptResults
+from billframes.book.kept import KeptResults
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 SliceKey = Literal["client", "practice_area", "responsible"]
 SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
+_DIVIDED = ("utilization", "realization", "aging", "wip", "contribution")
 
 
 def add_keys(by: By, keys: Sequence[str]) -> By:
@@ -111,42 +113,16 @@ class BookSlice:
     def _days(self) -> BookDays:
         return self.sliced.book._days
 
-    def utilization(
-        self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None
-    ) -> pd.DataFrame:
-        """Hours on the slice's matters; available hours and utilization are missing."""
-        return self._rows("utilization", by, start=start, end=end)
-
-    def realization(
-        self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None, **options: Any
-    ) -> pd.DataFrame:
-        """Billed ÷ worked, and settled amounts; see `Book.realization`."""
-        return self._rows("realization", by, start=start, end=end, **options)
-
-    def aging(self, by: By = None, *, as_of: DateLike | None = None) -> pd.DataFrame:
-        """Receivables by days past due; see `Book.aging`."""
-        return self._rows("aging", by, as_of=as_of)
-
-    def wip(
-        self,
-        by: By = None,
-        *,
-        as_of: DateLike | None = None,
-        include_prebill: bool = True,
-        buckets: Sequence[int] = (30, 60, 90),
-    ) -> pd.DataFrame:
-        """Work in progress by age; see `Book.wip`."""
-        return self._rows("wip", by, as_of=as_of, include_prebill=include_prebill, buckets=buckets)
+    def __getattr__(self, name: str) -> Callable[..., pd.DataFrame]:
+        """Return a method of the book, such as `realization`, that gives the rows of the slice."""
+        if name not in _DIVIDED:
+            raise AttributeError(f"A slice of a book has no {name!r}.")
+        default = parameters(analyses()[name].function)["by"].default
+        return lambda by=default, **options: self._rows(name, by, **options)
 
     def lockup(self, by: By = None, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
         """Days of the slice's fees tied up in its work in progress and receivables; see `Book.lockup`."""
         return lockup_of_book(self, by=by, as_of=as_of, days=days)
-
-    def contribution(
-        self, by: By = "client", *, start: DateLike | None = None, end: DateLike | None = None
-    ) -> pd.DataFrame:
-        """All fees by any key, and their share of the whole firm's fees; see `Book.contribution`."""
-        return self._rows("contribution", by, start=start, end=end)
 
     def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:
         """Compare the client's invoices with their items; other keys have no rows, but only parts of invoices."""

@@ -21,7 +21,7 @@ from billframes.analysis.results.figure_names import figure_names, find_figure
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.results.rows_behind import run_rows
 from billframes.book import Book
-from billframes.book.kept_results import KeptResults
+from billframes.book.kept import KeptResults
 from billframes.config.firm import describe_settings
 from billframes.periods import CALENDAR_YEAR, Period, period_before
 from billframes.report.report_tables import later_balances

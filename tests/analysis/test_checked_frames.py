@@ -12,7 +12,7 @@ import pytest
 from billframes.analysis import utilization
 from billframes.analysis.data import values
 from billframes.analysis.results.figures_side_by_side import figures
-from billframes.book.kept_results import KeptResults
+from billframes.book.kept import KeptResults
 from tests.analysis.calls import CALLS, edge_case_frames
 from tests.analysis.golden_firms import ENGINES, frames_of
 from tests.firms import make_firm
