@@ -7,16 +7,12 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses
-
-if TYPE_CHECKING:
-    from billframes.book.book import Book
-    from billframes.book.slices import BookSlice
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,7 @@ class KeptBook:
     book, which must not change meanwhile.
     """
 
-    def __init__(self, book: Book | BookSlice) -> None:
+    def __init__(self, book: Any) -> None:
         self._book = book
         self._results = KeptResults()
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from billframes._shared.names import closest
 from billframes.analysis.data.engine import eager_from_arrow
-from billframes.analysis.data.expressions import or_nan, quotient
+from billframes.analysis.data.expressions import RESIDUE, or_nan
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measures
 from billframes.analysis.declare.metrics import FIGURES, Measure
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, TIMES, By, names_in
-from billframes.analysis.results.result_rows import identifying_keys, key_columns, refuse_total
+from billframes.analysis.results.figure_rows import joined
+from billframes.analysis.results.result_rows import Floats, identifying_keys, key_columns, refuse_total
 from billframes.errors import ParameterError
 
 BILLED = "billed_amount"
@@ -137,6 +140,12 @@ def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[
     return eager_from_arrow(like, table)
 
 
+def as_plain(table: pa.Table) -> pa.Table:
+    """Return a table without dictionaries."""
+    kinds = [each.type.value_type if pa.types.is_dictionary(each.type) else each.type for each in table.schema]
+    return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
+
+
 def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:
     """Return the Arrow types of the key columns, from the last result in which the column is not of type null."""
     types = {}
@@ -148,6 +157,7 @@ def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, 
     return types
 
 
+@dataclass(frozen=True, slots=True)
 class FiguresByPeriod:
     """
     The figures of one measure by key and period, with their changes and totals of twelve months.
@@ -155,90 +165,81 @@ class FiguresByPeriod:
     Parameters
     ----------
     measure : Measure
-    pair : sequence of str
+    pair : (str, str)
         The columns of the numerator and the denominator; twice the measure if it is not a ratio.
     time : str
         The length of the periods, one of `PERIODS_PER_YEAR`.
-    tables : mapping of str to Table
-        The results by period, and others by the names in `instead`.
-    keys : sequence of str
+    keys : Table
+        The keys of each group.
+    parts : mapping of str to DataFrame
+        The figures of each group by period, and others by the names in `instead`.
     instead : mapping of (str, int) to str
         By period and number of periods back, the name of the result to compare with in place of the earlier period's.
         A name without a result means that the figure is not known. A period and `REST` stand for the days before these
         periods that its twelve months also have, and a period and `WHOLE` for the result that twelve months add up.
     """
 
-    def __init__(
-        self,
+    measure: Measure
+    pair: tuple[str, str]
+    time: str
+    keys: pa.Table
+    parts: Mapping[str, pd.DataFrame]
+    instead: Mapping[tuple[str, int], str]
+
+    @classmethod
+    def of(
+        cls,
         measure: Measure,
-        pair: Sequence[str],
+        pair: tuple[str, str],
         time: str,
         tables: Mapping[str, pa.Table],
-        keys: Sequence[str],
         instead: Mapping[tuple[str, int], str],
-    ) -> None:
-        self._measure, self._pair, self._time, self._instead = measure, pair, time, instead
-        # Balances of several days can't be added up.
-        self._summable = measure.adds_up and bool(analyses_of_period(measure.name))
-        self._labels: dict[tuple[Any, ...], dict[str, Any]] = {} if keys else {(): {}}
-        self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-        ids = identifying_keys(keys)
-        for label in sorted(tables):
-            rows = tables[label].to_pylist()
-            self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
-            self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
+    ) -> FiguresByPeriod:
+        """Match the groups of results by their ids. If a name has changed, the latest is used."""
+        keys = key_columns(next(iter(tables.values())).column_names)
+        types = key_types(tables, keys)
+        plain = {name: tables[name].select([*keys, *dict.fromkeys(pair)]) for name in sorted(tables, reverse=True)}
+        frames = {name: as_plain(each).to_pandas(ignore_metadata=True) for name, each in plain.items()}
+        found = {name: (each[keys], each[[*dict.fromkeys(pair)]].astype("float64")) for name, each in frames.items()}
+        sums = [*dict.fromkeys(pair)] if measure.adds_up or measure.ratios else []
+        labels, parts = joined(found, dict.fromkeys(found, sums))
+        of_keys = {name: pa.array(labels[name], kind, from_pandas=True) for name, kind in types.items()}
+        return cls(measure, pair, time, pa.table(of_keys), parts, instead)
 
-    def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Yield one row per key and period."""
-        unit, a_year = FIGURES[self._measure.unit], PERIODS_PER_YEAR[self._time]
-        keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
-        for key, labels in keys:
-            for label in periods:
-                earlier = [self._instead.get((label, back)) or earlier_period(label, back) for back in (1, a_year)]
-                now, before, year_ago = (self._value(key, each) for each in (label, *earlier))
-                trailing = self._trailing(key, self._twelve_months(label))
-                figures = (now, before, now - before, year_ago, now - year_ago, trailing)
-                named = {f"{name}_{unit}": each for name, each in zip(COLUMNS, figures, strict=True)}
-                yield {**labels, self._time: int(label) if self._time == "year" else label, **named}
+    @property
+    def order(self) -> Floats:
+        """The places of the groups, sorted by the labels of the last key first."""
+        labels = [[*reversed(row.values())] for row in self.keys.to_pylist()] or [[]]
+        return np.array(sorted(range(len(labels)), key=lambda at: [(each is None, str(each)) for each in labels[at]]))
+
+    def of_period(self, label: str) -> dict[str, Floats]:
+        """Return the figures of each group in a period, by the name of their column."""
+        unit, a_year = FIGURES[self.measure.unit], PERIODS_PER_YEAR[self.time]
+        earlier = [self.instead.get((label, back)) or earlier_period(label, back) for back in (1, a_year)]
+        now, before, year_ago = (self._figure([each]) for each in (label, *earlier))
+        trailing = self._figure(self._twelve_months(label))
+        # Balances of several days can't be added up, and neither can medians.
+        if not (self.measure.ratios or (self.measure.adds_up and analyses_of_period(self.measure.name))):
+            trailing = trailing * math.nan
+        figures = (now, before, now - before, year_ago, now - year_ago, trailing)
+        return {f"{name}_{unit}": each for name, each in zip(COLUMNS, figures, strict=True)}
 
     def _twelve_months(self, label: str) -> list[str]:
         """Return the names of the results that together are the twelve months up to the end of a period."""
-        names = [earlier_period(label, back) for back in range(PERIODS_PER_YEAR[self._time])]
-        names = [self._instead.get((each, WHOLE), each) for each in names]
-        rest = self._instead.get((label, REST))
+        names = [earlier_period(label, back) for back in range(PERIODS_PER_YEAR[self.time])]
+        names = [self.instead.get((each, WHOLE), each) for each in names]
+        rest = self.instead.get((label, REST))
         return [label, *names[1:], rest] if rest else names
 
-    def _value(self, key: tuple[Any, ...], label: str) -> float:
-        if label not in self._rows:
-            return math.nan
-        row = self._rows[label].get(key)
-        if row is None:
-            return 0.0 if self._measure.adds_up else math.nan
-        return or_nan(row.get(self._measure.name)) if not self._measure.ratios else quotient(*self._sums(key, label))
-
-    def _sums(self, key: tuple[Any, ...], label: str) -> Pair:
-        if label not in self._rows:
-            return math.nan, math.nan
-        row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))
-        part, whole = (or_nan(row[name]) for name in self._pair)
-        return part, whole
-
-    def _trailing(self, key: tuple[Any, ...], labels: Sequence[str]) -> float:
-        if self._measure.ratios:
-            sums = [self._sums(key, label) for label in labels]
-            return quotient(sum(part for part, _ in sums), sum(whole for _, whole in sums))
-        return sum(self._value(key, label) for label in labels) if self._summable else math.nan
-
-
-def periods_as_columns(
-    rows: Sequence[dict[str, Any]], shown: Sequence[str], time: str, unit: str
-) -> list[dict[str, Any]]:
-    """Return one row per key from its consecutive rows: the last row, with a column per period."""
-    count = len(shown)
-    return [
-        rows[start + count - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[start : start + count]}
-        for start in range(0, len(rows), count)
-    ]
+    def _figure(self, names: Sequence[str]) -> Floats:
+        """Return the figure of some results together; missing if one of them is not known."""
+        count = max(len(each) for each in self.parts.values())
+        unknown = pd.DataFrame(math.nan, range(count), [*dict.fromkeys(self.pair)])
+        frames = [self.parts.get(name, unknown) for name in names]
+        part, whole = (np.sum([each[name] for each in frames], axis=0, dtype="float64") for name in self.pair)
+        if self.measure.ratios:
+            part = np.divide(part, whole, out=np.full(count, math.nan), where=np.abs(whole) > RESIDUE)
+        return cast("Floats", part)
 
 
 def earlier_period(label: str, back: int) -> str:

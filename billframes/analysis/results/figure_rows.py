@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ _NOT_ADDED = "That of several rows can't be calculated from theirs."
 Places = NDArray[Any]
 # Returns the id, the name and the reference of the records of a key, by its columns.
 KeyRecords = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class FigureRows:
             found[end, name] = rows[key_columns([*map(str, rows)], analysis)], rows[used]
         if not any(end == "" for end, _ in found):
             raise errors[0]
-        return cls(tuple(figures), tuple(sources), *_joined(found, sums), missing)
+        return cls(tuple(figures), tuple(sources), *joined(found, sums), missing)
 
     @property
     def names(self) -> list[str]:
@@ -219,10 +220,19 @@ class FigureRows:
         return replace(self, keys=self.keys.iloc[places].reset_index(drop=True), parts=parts)
 
 
-def _joined(
-    found: Mapping[tuple[str, str], tuple[pd.DataFrame, pd.DataFrame]], sums: Mapping[tuple[str, str], Sequence[str]]
-) -> tuple[pd.DataFrame, dict[tuple[str, str], pd.DataFrame]]:
-    """Return the keys of each group of all analyses, which are matched by ids, and the figures of each analysis."""
+def joined(
+    found: Mapping[Name, tuple[pd.DataFrame, pd.DataFrame]], sums: Mapping[Name, Sequence[str]]
+) -> tuple[pd.DataFrame, dict[Name, pd.DataFrame]]:
+    """
+    Return the keys of each group of all results, which are matched by ids, and the figures of each result.
+
+    Parameters
+    ----------
+    found : mapping of str or tuple to (DataFrame, DataFrame)
+        The keys and the figures of each result.
+    sums : mapping of str or tuple to sequence of str
+        The figures of each result that are 0 in groups without a row; others are missing there.
+    """
     keys = [each for each, _ in found.values()]
     together = pd.concat([each for each in keys if len(each)] or keys[:1], ignore_index=True)
     ids = identifying_keys([str(each) for each in together])
@@ -235,7 +245,6 @@ def _joined(
         own = numbers.iloc[start : start + len(rows)]
         start += len(rows)
         parts[name] = rows.set_axis(own).reindex(labels.index)
-        # A sum is 0 in groups of which its analysis has no row.
         parts[name].loc[~labels.index.isin(own), [*sums[name]]] = 0.0
     return labels, parts
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +24,7 @@ from billframes._shared.notes import Notes
 from billframes.analysis.data.arguments import check_choice, read_whole_number
 from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, is_known, read_counted_days
-from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.engine import eager_from_arrow, to_arrow
 from billframes.analysis.data.expressions import as_midnight
 from billframes.analysis.data.native import require, without_attrs, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
@@ -41,16 +42,12 @@ from billframes.analysis.results.compared_periods import (
     time_of,
 )
 from billframes.analysis.results.compared_results import (
-    COLUMNS,
     PERIODS_PER_YEAR,
     FiguresByPeriod,
     analyses_of_period,
     analysis_of,
     earlier_period,
-    key_types,
-    periods_as_columns,
     refuse_wrong_rows,
-    result_frame,
 )
 from billframes.analysis.results.result_rows import MEASURE, key_columns
 from billframes.errors import ParameterError
@@ -179,36 +176,34 @@ def compare_results(
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
     for name, table in zip(named, tables.values(), strict=True):
         refuse_wrong_rows(table, name, keys)
-    rows, types = _rows(tables, found, comparison, shown, as_columns=as_columns)
+    table = _table(tables, found, comparison, shown, as_columns=as_columns)
     notes = Notes(subject="compare") if notes is None else notes
     like = next(iter(results.values()))
-    return _titled(finished(result_frame(first, rows, types), like, notes, named), found)
+    return _titled(finished(eager_from_arrow(first, table), like, notes, named), found)
 
 
-def _rows(
-    tables: Mapping[str, pa.Table],
-    found: Measure,
-    comparison: Comparison,
-    shown: Sequence[str],
-    *,
-    as_columns: bool,
-) -> tuple[list[dict[str, Any]], dict[str, pa.DataType]]:
-    """Return the rows of results in Arrow tables, and the types of their columns in order."""
+def _table(
+    tables: Mapping[str, pa.Table], found: Measure, comparison: Comparison, shown: Sequence[str], *, as_columns: bool
+) -> pa.Table:
+    """Compare results in Arrow tables."""
     time, unit = comparison.time, FIGURES[found.unit]
-    names = next(iter(tables.values())).column_names
-    keys = key_columns(names)
-    figures = FiguresByPeriod(found, _ratio_columns(found, names), time, tables, keys, comparison.instead())
-    ends = {int(each) if time == "year" else each: as_midnight(comparison.until(each)) for each in shown}
-    rows = [row | {"until": ends[row[time]]} for row in figures.rows(shown)]
-    types: dict[str, Any] = key_types(tables, keys)
+    pair = _ratio_columns(found, next(iter(tables.values())).column_names)
+    figures = FiguresByPeriod.of(found, pair, time, tables, comparison.instead())
+    of_periods, order = {label: figures.of_period(label) for label in shown}, figures.order
+    ends = pa.array([as_midnight(comparison.until(each)) for each in shown], pa.timestamp("us"))
     if as_columns:
-        types["until"] = pa.timestamp("us")
-        rows = periods_as_columns(rows, shown, time, unit)
-        numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _LAST_PERIOD_COLUMNS)]
+        last, groups = of_periods[shown[-1]], order
+        columns = {"until": ends.take([len(shown) - 1] * len(order))}
+        columns |= {f"{unit}_{label}": each[f"now_{unit}"][order] for label, each in of_periods.items()}
+        columns |= {f"{name}_{unit}": last[f"{name}_{unit}"][order] for name in _LAST_PERIOD_COLUMNS}
     else:
-        types |= {time: pa.int64() if time == "year" else pa.string(), "until": pa.timestamp("us")}
-        numbers = [f"{name}_{unit}" for name in COLUMNS]
-    return rows, types | dict.fromkeys(numbers, pa.float64())
+        groups, places = np.repeat(order, len(shown)), np.tile(np.arange(len(shown)), len(order))
+        labels = pa.array([int(each) for each in shown] if time == "year" else shown)
+        columns = {time: labels.take(places), "until": ends.take(places)}
+        for name in of_periods[shown[-1]]:
+            columns[name] = np.array([each[name][order] for each in of_periods.values()]).T.ravel()
+    keys = {name: figures.keys[name].take(groups) for name in figures.keys.column_names}
+    return pa.table(keys | columns)
 
 
 def _titled(result: Any, found: Measure) -> Any:
@@ -236,7 +231,7 @@ def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     return found
 
 
-def _ratio_columns(found: Measure, there: Sequence[str]) -> tuple[str, ...]:
+def _ratio_columns(found: Measure, there: Sequence[str]) -> tuple[str, str]:
     """Return the numerator and denominator of a measure; if it is not a ratio, twice the measure."""
     if not found.ratios:
         return (found.name, found.name)
@@ -329,9 +324,8 @@ def compare_of_book(
         of_period, rest = every_period[every].cast(pa.string()), every_period.drop_columns(every)
         tables |= {each: rest.filter(pc.equal(of_period, each)) for each in known}
     comparison = Comparison(every, days, align=align, parts=named)
-    rows, types = _rows(tables, found, comparison, sorted(wanted[:periods]), as_columns=as_columns)
-    frame = result_frame(cast("Frame", nw.from_native(tables[known[0]])), rows, types)
-    result = finished(frame, like, Notes(subject="compare"), results)
+    table = _table(tables, found, comparison, sorted(wanted[:periods]), as_columns=as_columns)
+    result = finished(cast("Frame", nw.from_native(table)), like, Notes(subject="compare"), results)
     return cast("pd.DataFrame", _titled(result, found))
 
 
