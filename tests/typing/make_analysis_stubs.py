@@ -38,7 +38,7 @@ def stubs() -> dict[Path, str]:
     return {
         of_figures: _figure_names(),
         methods_of_book: _book(methods_of_book),
-        ROOT / "analysis" / "__init__.pyi": _functions(),
+        ROOT / "analysis" / "__init__.pyi": _functions(ROOT / "analysis" / "__init__.pyi"),
         ROOT / "plots" / "__init__.pyi": _attributes("from .chart import Plot", "Plot", [*charts, "figures"]),
         ROOT / "tables" / "__init__.pyi": _attributes(
             "from .table import TableOf as TableOf", "TableOf", [*tables, "figures"]
@@ -46,11 +46,14 @@ def stubs() -> dict[Path, str]:
     }
 
 
-def _functions() -> str:
-    """Return one line per function: the analyses, and those of `_MORE`."""
-    places = {name: each.function.__module__ for name, each in analyses().items()} | _MORE
-    lines = sorted(f"from {module} import {name} as {name}" for name, module in places.items())
-    return "\n".join([HEAD, *lines, ""])
+def _functions(path: Path) -> str:
+    """Return the functions of `_MORE`, and those of the analyses, with the signature that `sheet` makes."""
+    found = {name: each.function for name, each in analyses().items()}
+    made = [name for name, each in found.items() if hasattr(each, "__wrapped__")]
+    places = {name: each.__module__ for name, each in found.items()} | _MORE
+    lines = [f"from {module} import {name} as {'_' * (name in made)}{name}" for name, module in sorted(places.items())]
+    functions = "".join(_function(name, inspect.signature(found[name])) for name in made)
+    return _formatted(path, "\n".join([f"{HEAD}\n# ruff: noqa: F401", *lines, FUNCTIONS, functions]))
 
 
 def _figure_names() -> str:
@@ -67,7 +70,7 @@ def _attributes(imports: str, kind: str, names: list[str]) -> str:
     return "\n".join([HEAD, imports, "", *(f"{name}: {kind}" for name in names), ""])
 
 
-BOOK = """
+TYPES = """
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
@@ -77,24 +80,32 @@ from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.keys.by import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
-
-class BookAnalyses:
 """
+FUNCTIONS = f"{TYPES}\nfrom narwhals.stable.v2.typing import IntoFrameT\n"
+BOOK = f"{TYPES}\nclass BookAnalyses:\n"
 
 
 def _book(path: Path) -> str:
-    text = HEAD + BOOK + "".join(_method(name, inspect.signature(each)) for name, each in analysis_methods().items())
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    methods = "".join(_function(name, inspect.signature(each)) for name, each in analysis_methods().items())
+    return _formatted(path, HEAD + BOOK + textwrap.indent(methods, "    "))
 
 
-def _method(name: str, signature: inspect.Signature) -> str:
-    parameters = list(signature.parameters.values())[1:]
-    arguments = ["self", *(f"{each.name}: {each.annotation} = {each.default!r}" for each in parameters)]
-    keywords = sum(each.kind is each.KEYWORD_ONLY for each in parameters)
-    if keywords:
-        arguments.insert(len(arguments) - keywords, "*")
-    return f"    def {name}({', '.join(arguments)}) -> {signature.return_annotation}: ...\n"
+def _formatted(path: Path, text: str) -> str:
+    command = [sys.executable, "-m", "ruff", "check", "--fix-only", "--quiet", "--select", "I", "--stdin-filename"]
+    for each in (command, [*command[:3], "format", "--stdin-filename"]):
+        text = subprocess.run([*each, str(path), "-"], input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+def _function(name: str, signature: inspect.Signature) -> str:
+    arguments, star = [], False
+    for each in signature.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and not star:
+            arguments, star = [*arguments, "*"], True
+        kind = "" if each.annotation is each.empty else f": {each.annotation}"
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        arguments.append(f"{each.name}{kind}{default}")
+    return f"def {name}({', '.join(arguments)}) -> {signature.return_annotation}: ...\n"
 
 
 if __name__ == "__main__":
