@@ -236,7 +236,8 @@ def _html(frame: Any, title: str, _options: Mapping[str, str]) -> bytes:
 
 
 _STYLE = (
-    "body { font: 14px system-ui, sans-serif; margin: 1.5rem } table { border-collapse: collapse }"
+    'body { font: 14px "Segoe UI", Roboto, Arial, "Liberation Sans", "DejaVu Sans", sans-serif; margin: 1.5rem }'
+    " table { border-collapse: collapse }"
     " th, td { padding: 0.2rem 0.7rem } th { border-bottom: 1px solid } td { border-bottom: 1px solid #ddd }"
 )
 _WRITERS: dict[str, Callable[[Any, str, Mapping[str, str]], bytes]] = {

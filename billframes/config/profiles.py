@@ -78,6 +78,8 @@ class Limits:
 
 LIMITS = frozenset(each.name for each in fields(Limits))
 
+_TOP = frozenset({"default_profile", "profiles"})
+
 
 def config_file() -> Path:
     """Return the path of the settings file, which need not exist."""
@@ -98,6 +100,11 @@ def read_profile(
     if name == "" or (name is None and not default):
         return None, {}
     config = read_config(config_file())
+    if others := sorted(set(config) - _TOP):
+        raise ConfigError(
+            f"{config_file()} has unknown settings: {', '.join(others)}. It takes default_profile and a table for each "
+            "profile, such as [profiles.firm]."
+        )
     profiles = config.get("profiles", {})
     name = name or config.get("default_profile")
     if name is None:

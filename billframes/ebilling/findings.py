@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from billframes._shared.format import count_of
 from billframes.ebilling.format import FIELDS, NOTE, OFTEN, REJECTED, Severity
 from billframes.errors import ParameterError
 
@@ -111,5 +112,6 @@ def list_reasons(findings: pd.DataFrame) -> str:
     texts = [
         f"{reason} ({count} times)" if count > 1 else str(reason) for reason, count in reasons.head(_SHOWN).items()
     ]
-    more = f"; and {len(reasons) - _SHOWN} more reasons" if len(reasons) > _SHOWN else ""
+    others = len(reasons) - _SHOWN
+    more = f"; and {count_of(others, 'more reason')}" if others > 0 else ""
     return "; ".join(texts) + more

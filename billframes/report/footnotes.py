@@ -126,6 +126,14 @@ def changes(month: Month, _table: ReportTable) -> Iterator[str]:
     )
 
 
+def why_not_compared(month: Month) -> str:
+    """Say why the fees of the month are not compared with those before."""
+    if month.first_day and not month.is_known(month.same_days(1)):
+        return f"Nothing is compared: the data begin on {long_date(month.first_day)}."
+    names = [month.same_days_name(back, short=False) for back in (1, 0)]
+    return f"Nothing is compared: no time was billed in {names[0]} and {names[1]}."
+
+
 def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what work in progress and lock-up mean, and what clients' portals or guidelines would not accept."""
     yield (

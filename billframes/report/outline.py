@@ -46,7 +46,7 @@ OUTLINE = (
         finding=findings.fees,
         scope=lambda month: f"{month.same_days_name(0, short=False)} beside {month.same_days_name(1, short=False)}",
         notes=footnotes.changes,
-        empty="Nothing is compared: no time was billed, or the data begin in {month}.",
+        empty=footnotes.why_not_compared,
         step="Fees billed",
     ),
     SectionSpec(

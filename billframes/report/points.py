@@ -150,7 +150,8 @@ def _causes(whole: Any, change: float) -> str:
     words = {name: _CAUSES[name][(amount > 0) != (sign > 0)] for name, amount in causes.items()}
     against = [name for name, amount in causes.items() if amount <= -0.5]
     verb = "explains" if main == "mix_change_amount" or "realization" in main else "explain"
-    text = f"{_sentence(words[main])} {verb} {_money(causes[main])} of it"
+    is_all = not against and abs(causes[main] - abs(change)) < A_UNIT
+    text = f"{_sentence(words[main])} {verb} {'all' if is_all else _money(causes[main])} of it"
     if against:
         took = "took back" if change > 0 else "made up for"
         text += f"; {join_names([words[name] for name in against])} {took} {_money(-sum(causes[n] for n in against))}"

@@ -62,8 +62,9 @@ class SectionSpec:
         Takes the month, and says which days or records the section is about.
     notes : str or callable
         What readers must know; a callable takes the month and the first table.
-    empty : str
-        The text if no table has rows, in which `{month}` is the month's name. Without it, there is no section then.
+    empty : str or callable
+        The text if no table has rows; a callable takes the month. In a text, `{month}` is the month's name. Without
+        it, there is no section then.
     scopes : tuple of str
         The reports that have it: "firm", "client", "practice_area", "responsible".
     on_page : bool
@@ -88,7 +89,7 @@ class SectionSpec:
     quiet: Callable[[Month], str] | None = None
     scope: Callable[[Month], str] = lambda month: month.same_days_name(0, short=False)
     notes: str | Callable[[Month, ReportTable], Iterable[str]] = summary_of
-    empty: str = ""
+    empty: str | Callable[[Month], str] = ""
     scopes: tuple[str, ...] = _SCOPES
     on_page: bool = True
     narratives: bool = False
@@ -147,15 +148,16 @@ class SectionSpec:
         blocks = list(self.page(month)) if self.page and not by else self.made(month, by)[: None if by else 1]
         tables = [each for each in blocks if isinstance(each, ReportTable)]
         said = [note for each in tables for note in each.notes]
-        empty = self.empty.format(month=month.name) or " ".join(said)
+        told = self.empty(month) if callable(self.empty) else self.empty.format(month=month.name)
+        empty = told or " ".join(said)
         blocks = [each for each in blocks if not isinstance(each, ReportTable) or len(each.rows)]
         if not (blocks or empty):
             return None
         title = self.title or tables[0].title
         first = tables or self.made(month)[:1]
         said += [note for each in first if not tables for note in each.notes]
-        told = [self.notes] if isinstance(self.notes, str) else self.notes(month, first[0]) if first else ()
-        notes = [*said, *filter(None, told)]
+        meant = [self.notes] if isinstance(self.notes, str) else self.notes(month, first[0]) if first else ()
+        notes = [*said, *filter(None, meant)]
         shown = [self._shown(month, each, top, notes, title) for each in blocks]
         notes += [note for each in shown for note in getattr(each, "counts", ())]
         return Section(

@@ -168,6 +168,9 @@ def test_an_unknown_profile_or_setting_is_named(profile):
         find_api(profile="frm")
     with pytest.raises(bf.errors.ConfigError, match="pagesize.*Did you mean 'page_size'"):
         bf.Client(profile="firm")
+    profile(f'default = "firm"\n[profiles.firm]\nbase_url = "{URL}"')
+    with pytest.raises(bf.errors.ConfigError, match="unknown settings: default. It takes default_profile"):
+        find_api()
 
 
 def test_a_file_that_is_not_toml_is_named(profile):

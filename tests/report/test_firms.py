@@ -83,6 +83,7 @@ def pages() -> dict[str, str]:
 DECISIVE = {
     "first month": (
         "Client hours\n115.2\nh\nUtilization\n34.3%\nFees billed\n0\nBilling realization\n–\n",
+        "Nothing is compared: the data begin on 2 October 2026.",
         "Work in progress\n31,760\n",
         "Lock-up\n–\nnothing was billed in 30 days\n",
         "Figure | Oct 2026 | Year to Oct 2026\n",
@@ -111,6 +112,8 @@ DECISIVE = {
     ),
     "from August": (
         "Fees billed\n30,096\n+12.5% on Sep\nBilling",
+        "Fees billed rose by 3,344 to 30,096 (September 2026: 26,752).\n"
+        "More hours explain all of it. The largest part is Client 0",
         "Lock-up\n–\nit needs the fees of a year, and the data have 88 days\n",
         "Lock-up is not shown: it needs the fees of a year, and the data have 88 days.",
         "Client hours | 115.2 | 115.2 | 0.0% | 332.8\n",
@@ -145,7 +148,7 @@ DECISIVE = {
         "Fees billed | 0 | 0 | – | 0 | – | 0\n",
         "Lock-up\n–\nonly 0.0% of the year’s fees are for time\n",
         "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
-        "Nothing is compared: no time was billed, or the data begin in October 2026.",
+        "Nothing is compared: no time was billed in September 2026 and October 2026.",
         "No final invoice of October 2026 bills time.",
     ),
     "hidden rates": (

@@ -53,7 +53,7 @@ _LEAD_TO_PAGE = (
 )
 _CLOSED = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Dashboard</title>
 <meta name="viewport" content="width=device-width">
-<style>body { font: 16px/1.5 system-ui, "Segoe UI", Roboto, Arial, "Liberation Sans", sans-serif; max-width: 34em;
+<style>body { font: 16px/1.5 "Segoe UI", Roboto, Arial, "Liberation Sans", sans-serif; max-width: 34em;
 margin: 3em auto; padding: 0 1em; color: #1c1c1c } h1 { font-size: 22px; line-height: 1.3 }
 code { background: #f3f6f9; overflow-wrap: anywhere }</style>
 <h1>This dashboard opens with its full address</h1>
