@@ -147,6 +147,7 @@ LAYERS = (
     "bulk",
     "mirror",
     "ledger",
+    "credits",
     "_session",
     "commands",
     "report",

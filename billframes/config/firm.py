@@ -14,6 +14,7 @@ from billframes._shared.messages import warn
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
+from billframes.config.credits import CREDIT_READERS, CreditRule
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
 from billframes.config.ledger import LEDGER_READERS, LedgerSettings
 from billframes.config.taxes import TAX_READERS, PaymentOrder, Tax
@@ -95,6 +96,9 @@ class FirmSettings:
         Names in the firm's books, such as `{"customers": {"Acme Inc": "c1"}, "trust_accounts": ["IOLTA"]}`: customers
         that are named differently from the client, and the items and accounts of write-offs, discounts, trust money,
         expenses and tax.
+    credits : CreditRule, optional
+        Whose credit the fees are, such as `{"firm": 0.1, "originating": 0.2, "responsible": 0.1}`; the rest is for the
+        work. `book.credits` and `billframes credits` use it.
 
     Raises
     ------
@@ -135,9 +139,10 @@ class FirmSettings:
     guidelines: str = ""
     guidelines_field: str = "cf_outside_counsel_guidelines"
     ledger: LedgerSettings | Mapping[str, Any] = field(default_factory=LedgerSettings)
+    credits: CreditRule | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name, read in (READERS | TAX_READERS | LEDGER_READERS).items():
+        for name, read in (READERS | TAX_READERS | LEDGER_READERS | CREDIT_READERS).items():
             # The class is frozen for users. Here text dates become dates, and ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
         self._check_people()

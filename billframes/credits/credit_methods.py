@@ -1,0 +1,230 @@
+"""`book.credits`: the credits of a book's period by a rule, and beside those by another rule."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import pandas as pd
+
+from billframes._shared.notes import Notes, collect_notes
+from billframes.analysis.data.arguments import check_choice
+from billframes.config.credits import BASES, CreditRule
+from billframes.config.firm_calendar import FirmCalendar
+from billframes.credits.fees import billed_fees, collected_fees
+from billframes.credits.rules import MatterRules, read_rule
+from billframes.credits.statement import CREDIT, ROLES, shared_payouts, statement
+from billframes.days import FiscalYear
+from billframes.errors import ParameterError
+from billframes.loading.load_info import attach_notes
+from billframes.periods import DateLike, Period
+
+NO_ONE, FIRM, NO_MATTER = "No one", "The firm", "No matter"
+_KEYS = {"user": ["user_id", "role"], "role": ["role"], "matter": [*CREDIT]}
+_AMOUNTS = {
+    "base": "base_amount",
+    "credit": "credit_amount",
+    "payout": "payout_amount",
+    "compared": "compared_amount",
+    "compared_payout": "compared_payout_amount",
+}
+_RATE_DIGITS, _DAY = 6, dt.timedelta(1)
+_Rule = CreditRule | Mapping[str, Any] | str | Path
+_Fees = Callable[[Period], pd.DataFrame]
+
+
+class CreditMethods:
+    """The credits of a book's period, as a method of the book."""
+
+    def credits(
+        self: Any,
+        *,
+        rule: _Rule | None = None,
+        compare: _Rule | None = None,
+        base: Literal["billed", "collected"] | None = None,
+        by: Literal["user", "role", "matter"] = "user",
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        payments: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        """
+        Divide the fees of the period among those who brought, answer for and did the work, by the firm's rule.
+
+        Parameters
+        ----------
+        rule : mapping or path, optional
+            The keys of `[credits]` in the firm's settings, or a TOML file with this table. By default the settings'.
+        compare : mapping or path, optional
+            Another rule, for what it would change.
+        base : {"billed", "collected"}, optional
+            Fees on final invoices dated in the period, or fees paid in cash in it. By default the rule's.
+        by : {"user", "role", "matter"}
+            One row per person and role; per role; or per matter, person and role.
+        start, end : date-like, optional
+            Another period than the book's. A period that is not over ends on the day of the load.
+        payments : DataFrame, optional
+            From `payments`, for `base="collected"`.
+
+        Returns
+        -------
+        DataFrame
+            What is nobody's comes first, then the firm's, then people, the largest credit first. `base_amount` are the
+            fees that a row's `rate` is of; a fee is in the base of several rows. `credit_amount` adds up to the fees of
+            the period, and of each matter, to the cent. With brackets, `payout_amount` is what they pay of the credit.
+            With `compare`, `compared_amount` is the credit under the other rule, and `difference_amount` how much more
+            that is. `attrs["credits"]` has the fees, and how fixed fees were shared.
+
+        Raises
+        ------
+        ParameterError, ConfigError
+            A rule is not valid or names someone unknown, or the payments don't cover the period.
+
+        Examples
+        --------
+        >>> book = bf.book("2026-10")
+        >>> rows = book.credits(rule={"firm": 0.1, "originating": 0.2}, by="role")
+        >>> round(float(rows["credit_amount"].sum() - book.contribution(by=None)["fees_amount"].iloc[0]), 2)
+        0.0
+        """
+        check_choice(by, "by", tuple(_KEYS))
+        given = self.settings.credits if rule is None and self.settings else rule
+        rules = [read_rule(given, "rule"), *([] if compare is None else [read_rule(compare, "compare")])]
+        which = _base(rules, base)
+        notes = Notes("book")
+        try:
+            with collect_notes(notes):
+                rows, about = _calculate(self, rules, which, Period(*self._days.span(start, end)), payments)
+        finally:
+            notes.finish()
+        result = _table(rows, by, self)
+        result.attrs["credits"] = about
+        found: pd.DataFrame = attach_notes(result, notes)
+        return found
+
+
+METHODS = CreditMethods
+
+
+def _base(rules: list[CreditRule], base: str | None) -> str:
+    if base is not None:
+        check_choice(base, "base", BASES)
+        return base
+    if len({each.base for each in rules}) > 1:
+        raise ParameterError(
+            f"The rule is of fees {rules[0].base} and the other of fees {rules[1].base}; pass base= to compare both on "
+            "one of them."
+        )
+    return rules[0].base
+
+
+def _calculate(
+    book: Any, rules: list[CreditRule], base: str, period: Period, payments: pd.DataFrame | None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the credits by matter, person and role in cents, those of the second rule beside them, and the fees."""
+    if base == "collected" and payments is None:
+        raise ParameterError("base='collected' needs payments=, from book.payments(ledger).")
+    period = book._days.until_load(period, ("time_entries", "invoices"), "credits")
+
+    @functools.cache
+    def fees(days: Period) -> pd.DataFrame:
+        return (
+            collected_fees(book, days, payments)
+            if payments is not None and base == "collected"
+            else billed_fees(book, days)
+        )
+
+    rows, *others = (_of_rule(each, fees, book, period) for each in [MatterRules(each, book) for each in rules])
+    for other in others:
+        named = {"credit": "compared", "payout": "compared_payout", "base": "other_base"}
+        rows = rows.merge(other.rename(columns=named).drop(columns="quota"), on=CREDIT, how="outer")
+        # A role that only the other rule credits has its base, too.
+        rows["base"] = rows["base"].fillna(rows.pop("other_base"))
+    rows = rows.fillna({name: 0 for name in rows if name not in CREDIT})
+    of_period = fees(period)
+    about = {
+        "base": base,
+        "start": period.start and period.start.isoformat(),
+        "end": period.end and period.end.isoformat(),
+        "fees_amount": int(of_period["cents"].sum()) / 100,
+        "fixed_fees": {
+            how: int(of_period.loc[of_period["shared_by"] == how, "cents"].sum()) / 100
+            for how in ("value", "hours", "responsible")
+        },
+    }
+    return rows, about
+
+
+def _of_rule(rules: MatterRules, fees: _Fees, book: Any, period: Period) -> pd.DataFrame:
+    if not rules.rule.brackets:
+        return statement(rules, fees(period))
+    parts = []
+    for earlier, days in _fiscal_years(book, period):
+        before = statement(rules, fees(earlier)) if earlier else None
+        parts.append(shared_payouts(statement(rules, fees(days)), before, rules.rule.brackets))
+    return pd.concat(parts).groupby(CREDIT, dropna=False, sort=True).sum().reset_index()
+
+
+def _fiscal_years(book: Any, period: Period) -> Iterator[tuple[Period | None, Period]]:
+    """Yield the part of a period in each fiscal year, after the days of the year before it; None if there are none."""
+    first, last = period.start or book.first_day, period.end or book.loaded_on("invoices")
+    if first is None or last is None:
+        raise ParameterError("Brackets count the credits of fiscal years; give the period a first and a last day.")
+    calendar = FirmCalendar(lambda: book.client, book.settings).fiscal or FiscalYear()
+    while first <= last:
+        year = calendar.year_of(first)
+        begun, ended = cast("dt.date", year.start), cast("dt.date", year.end)
+        yield Period(begun, first - _DAY) if first > begun else None, Period(first, min(last, ended))
+        first = ended + _DAY
+
+
+def _table(rows: pd.DataFrame, by: str, book: Any) -> pd.DataFrame:
+    """Return the credits by some keys, in money and with names."""
+    keys = _KEYS[by]
+    sums = rows.groupby(keys, dropna=False, sort=True)[[each for each in rows if each not in CREDIT]].sum()
+    sums = _in_order(sums.reset_index(), by)
+    table = pd.DataFrame({"role": pd.Categorical(sums["role"], [*ROLES])})
+    if "user_id" in keys:
+        names = _names(book.time_entries, "user") | _names(book.matters, "responsible") | _names(book.users, "user")
+        nobody = (sums["role"] == "firm").map({True: FIRM, False: NO_ONE})
+        table.insert(0, "user_id", sums["user_id"])
+        table.insert(1, "user_name", sums["user_id"].map(names).fillna(nobody).astype("str"))
+    if "matter_id" in keys:
+        table.insert(0, "matter_id", sums["matter_id"])
+        matters = sums["matter_id"].map(_names(book.matters, "matter"))
+        table.insert(1, "matter_name", matters.fillna(NO_MATTER).astype("str"))
+    rate = (sums["quota"] / sums["base"].where(sums["base"] != 0)).round(_RATE_DIGITS)
+    for name, column in _AMOUNTS.items():
+        if name in sums:
+            table[column] = sums[name] / 100
+        if name == "base":
+            table["rate"] = rate
+    if "compared" in sums:
+        table["difference_amount"] = (sums["compared"] - sums["credit"]) / 100
+    return table
+
+
+def _in_order(sums: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Sort rows: nobody's, the firm's, then people by their credit; matters by their fees."""
+    order = {"role": sums["role"].map(ROLES.index)}
+    if by != "role":
+        of_user = [each for each in ("matter_id", "user_id") if each in sums]
+        order["user"] = sums["user_id"].fillna("")
+        order["credit"] = -sums.groupby(of_user, dropna=False)["credit"].transform("sum")
+        is_firm = sums["role"] == "firm"
+        order["kind"] = sums["user_id"].notna().astype(int) * 2 + is_firm
+        order["credit"] = order["credit"].where(order["kind"] == 2, 0)
+    if by == "matter":
+        order["matter"] = sums["matter_id"].fillna("")
+        order["fees"] = -sums.groupby("matter_id", dropna=False)["credit"].transform("sum")
+    places = pd.DataFrame(order)
+    columns = [each for each in ("fees", "matter", "kind", "credit", "user", "role") if each in places]
+    return sums.loc[places.sort_values(columns).index].reset_index(drop=True)
+
+
+def _names(frame: pd.DataFrame, kind: str) -> dict[str, str]:
+    name = f"{kind}_name" if f"{kind}_name" in frame else "name"
+    known = frame[[f"{kind}_id", name]].dropna().drop_duplicates(f"{kind}_id")
+    return dict(known.itertuples(index=False, name=None))
