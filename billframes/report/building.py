@@ -13,6 +13,7 @@ from typing import Any, Literal
 from billframes._shared.export import check_output, write
 from billframes.client import Client
 from billframes.errors import ConfigError
+from billframes.report.ask.section import ask, script_hash
 from billframes.report.html import templates
 from billframes.report.loading import load
 from billframes.report.month import Month
@@ -78,7 +79,7 @@ def build(
         announce("Computing the figures")
         contents = [workbook(each, **texts, narratives=narratives) for each in months]
     else:
-        pages = [_page(each, texts, narratives, announce) for each in months]
+        pages = [_page(each, texts, narratives, announce, _ask(each, parameters, announce)) for each in months]
         contents = [each.encode() for each in pages]
         if format == "pdf":
             announce("Printing")
@@ -105,7 +106,17 @@ def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noq
         ) from error
 
 
-def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: Step) -> str:
+def _ask(month: Month, parameters: Mapping[str, Any], announce: Step) -> str:
+    """Return the section that answers questions; empty if it is not wanted or too large."""
+    if parameters.get("ask") is False:
+        return ""
+    section, why = ask(month, parameters.get("ask"))
+    if why:
+        announce(why)
+    return section
+
+
+def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: Step, ask: str) -> str:
     """Return the page: the sections of the outline, one after the other."""
     sections = []
     for each in OUTLINE:
@@ -118,7 +129,8 @@ def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: St
     definitions = {name.rstrip(): meaning for meaning, name in _DEFINED.findall(text)}
     page = templates().get_template("page.html")
     title = f"Billing report {month.first:%Y-%m}"
-    html = page.render(title=title, sections=sections, definitions=definitions)
+    policy = f"script-src {script_hash()}; " if ask else ""
+    html = page.render(title=title, sections=sections, definitions=definitions, ask=ask, policy=policy)
     there = set(_ROW_ID.findall(html))
     # A row that the page does not show is linked to its section.
     return _ROW_LINK.sub(lambda link: link[0] if link[0][8:-1] in there else f' href="#{link[1]}"', html)

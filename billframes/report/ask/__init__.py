@@ -2,5 +2,5 @@
 
 `cube` has the sums of the report's book by client, matter, practice area, responsible lawyer, timekeeper and month,
 and balances without months. `packed` writes them into the page, compressed. The browser filters, adds up and divides:
-`answer.js` has the pure functions, `page.js` what people see. The page needs no server and no network.
+`answer.js` has the pure functions, `question.js` the questions in the address, `page.js` what people see. The page needs no server and no network.
 """

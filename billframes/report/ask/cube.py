@@ -87,6 +87,7 @@ class Cube:
                 for key, found in names.items()
             },
             "subjects": [_subject(each, self.month) for each in subjects(self.month)],
+            "yearStart": max(0, len(self.months) - 1 - _months_between(self.month.year_start, self.month.first)),
         }
 
     def _is_whole(self, first: dt.date) -> bool:

@@ -1,0 +1,65 @@
+"""The section of the page that answers questions, as HTML, and the page's permission to run its script."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from billframes.errors import ParameterError
+from billframes.report.ask.cube import Cube
+from billframes.report.ask.subjects import BALANCES
+from billframes.report.html import templates
+from billframes.report.month import Month
+
+USUAL_BYTES, MOST_BYTES = 2_000_000, 5_000_000
+"""The size up to which the page has the section, and up to which it has it if it is asked for."""
+
+
+def ask(month: Month, keys: Sequence[str] | None = None) -> tuple[str, str]:
+    """
+    Return the section, or nothing and why the page is without it.
+
+    Parameters
+    ----------
+    month : Month
+    keys : sequence of str, optional
+        The keys by which the page can answer, some of `BALANCES`. By default all, if the sums take less than
+        `USUAL_BYTES`.
+    """
+    for each in keys or ():
+        if each not in BALANCES:
+            raise ParameterError(f"--ask {each} is not a key; it takes {', '.join(BALANCES)}.")
+    cube = Cube.of(month, keys or BALANCES)
+    sums = cube.packed()
+    if len(sums) > (MOST_BYTES if keys else USUAL_BYTES):
+        return "", _too_large(cube, len(sums))
+    shell = templates().get_template("ask.html")
+    return shell.render(sums=sums, script=script()), ""
+
+
+def _too_large(cube: Cube, size: int) -> str:
+    smaller = [
+        f"{','.join(keys)} ({len(found.packed()) / 1e6:.1f} MB)"
+        for left_out in cube.keys
+        if (keys := [each for each in cube.keys if each != left_out])
+        for found in [Cube.of(cube.month, keys)]
+        if len(found.packed()) <= MOST_BYTES
+    ]
+    fits = f" Give --ask with fewer keys: {' or '.join(smaller)}." if smaller else ""
+    keys = f" Add --ask {','.join(cube.keys)} to have it." if size <= MOST_BYTES else fits
+    return f"The page can’t be asked: its sums take {size / 1e6:.1f} MB.{keys}"
+
+
+@functools.cache
+def script() -> str:
+    """Return the script of the section."""
+    folder = Path(__file__).parent
+    return "".join((folder / name).read_text(encoding="utf-8") for name in ("answer.js", "question.js", "page.js"))
+
+
+def script_hash() -> str:
+    """Return the hash by which the page's security policy permits the script, and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()}'"
