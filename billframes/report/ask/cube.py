@@ -21,9 +21,11 @@ from billframes._shared.format import count_of, long_date, month_name
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.metrics import title_of_key
-from billframes.analysis.keys.by import columns_of
+from billframes.analysis.keys.by import PEOPLE_AND_MATTERS
 from billframes.analysis.results.explain import plain_words
-from billframes.periods import Period, month_end
+from billframes.analysis.results.figures_side_by_side import MISSING
+from billframes.loading.load_info import attached
+from billframes.periods import Period, month_end, months_between
 from billframes.report.ask.subjects import BALANCES, FLOWS, Subject, subjects
 from billframes.report.figures import limits
 from billframes.report.month import Month
@@ -52,12 +54,11 @@ class Cube:
         """Return the sums of a report's book."""
         by = [each for each in BALANCES if each in {*keys}]
         with month.collecting_notes():
-            flows = _figures(month, [*by, "month"], is_balance=False, start=month.earlier(_MOST_MONTHS - 1))
+            start = month.earlier(_MOST_MONTHS - 1)
+            flows = _figures(month, [*by, "month"], is_balance=False, start=start)
             balances = _figures(month, by, is_balance=True, as_of=month.as_of)
-        back = max(
-            (_months_between(dt.date.fromisoformat(f"{each}-01"), month.first) for each in flows["month"]), default=0
-        )
-        return cls(month, tuple(by), [month.earlier(each) for each in range(back, -1, -1)], flows, balances)
+        first = dt.date.fromisoformat(f"{min(flows['month'], default=f'{month.first:%Y-%m}')}-01")
+        return cls(month, tuple(by), months_between(first, month.first), flows, balances)
 
     def packed(self) -> str:
         """Return the sums and their declarations as JSON, compressed, in the letters of base64."""
@@ -86,8 +87,34 @@ class Cube:
                 key: [{"id": id_, "name": name or UNASSIGNED} for id_, name in found.items()]
                 for key, found in names.items()
             },
-            "subjects": [_subject(each, self.month) for each in subjects(self.month)],
-            "yearStart": max(0, len(self.months) - 1 - _months_between(self.month.year_start, self.month.first)),
+            "subjects": [self._subject(each) for each in subjects(self.month)],
+            "yearStart": max(0, len(self.months) - len(months_between(self.month.year_start, self.month.first))),
+        }
+
+    def _subject(self, subject: Subject) -> Mapping[str, Any]:
+        found = list(subject.by_name.values())
+        column_of = {each.measure.name: each.column for each in found}
+        floors = limits(self.month)
+        frame = self.balances if subject.is_balance else self.flows
+        missing = attached(frame, MISSING) or {}
+        hidden = {name for name in frame if frame[name].isna().all()}
+        return {
+            "name": subject.name,
+            "title": subject.title,
+            "isBalance": subject.is_balance,
+            "columns": [
+                {
+                    "name": each.column,
+                    # A balance is called so beside other figures.
+                    "title": subject.title if each.measure.name == "total" else each.measure.title,
+                    "unit": each.measure.unit,
+                    "meaning": plain_words(each.measure.meaning),
+                    "missing": missing.get(each.column, "") if each.column in hidden else "",
+                    "parts": [column_of[part] for part in each.measure.ratios[0]] if each.measure.ratios else None,
+                    "floor": floors[each.column][0] if each.column in floors else None,
+                }
+                for each in found
+            ],
         }
 
     def _is_whole(self, first: dt.date) -> bool:
@@ -95,17 +122,17 @@ class Cube:
 
     def _names(self, key: str) -> pd.Series[str]:
         """Return the names of a key's values by id; a missing id is empty."""
-        columns = columns_of(key, self.flows)
-        both = pd.concat([_texts(frame, columns) for frame in (self.flows, self.balances)])
-        return both.drop_duplicates(columns[0]).set_index(columns[0])[columns[-1]].sort_values(kind="stable")
+        id_, name = PEOPLE_AND_MATTERS[key]
+        both = pd.concat([frame[[id_, name]].fillna("") for frame in (self.flows, self.balances)])
+        return both.drop_duplicates(id_).set_index(id_)[name].sort_values(kind="stable")
 
     def _table(self, frame: pd.DataFrame, names: Mapping[str, pd.Series[str]]) -> Mapping[str, Any]:
         codes = {
-            key: found.index.get_indexer(_texts(frame, columns_of(key, frame)).iloc[:, 0])
+            key: found.index.get_indexer(pd.Index(frame[PEOPLE_AND_MATTERS[key][0]].fillna("")))
             for key, found in names.items()
         }
         if "month" in frame:
-            codes["month"] = pd.Index([f"{each:%Y-%m}" for each in self.months]).get_indexer(frame["month"])
+            codes["month"] = pd.Index([f"{each:%Y-%m}" for each in self.months]).get_indexer(pd.Index(frame["month"]))
         sums = frame.select_dtypes("number").round(_DECIMALS)
         return {
             "codes": {key: _base64(found, "<u2") for key, found in codes.items()},
@@ -114,44 +141,13 @@ class Cube:
         }
 
 
-def _figures(month: Month, by: Sequence[str], *, is_balance: bool, **days: dt.date) -> pd.DataFrame:
+def _figures(month: Month, by: Sequence[str], *, is_balance: bool, **days: Any) -> pd.DataFrame:
     asked = [each for each in subjects(month) if each.is_balance is is_balance]
     names = dict.fromkeys(name for each in asked for name, figure in each.by_name.items() if figure.measure.adds_up)
-    where = {month.scope.key: month.scope.id} if month.scope else None
+    where: dict[str, Any] | None = {month.scope.key: month.scope.id} if month.scope else None
     found = month.firm_book.figures(*names, by=by, where=where, **{"start": month.first, "end": month.last, **days})
     return month.with_distinct_names(found)
 
 
-def _subject(subject: Subject, month: Month) -> Mapping[str, Any]:
-    found = list(subject.by_name.values())
-    column_of = {each.measure.name: each.column for each in found}
-    floors = limits(month)
-    return {
-        "name": subject.name,
-        "title": subject.title,
-        "isBalance": subject.is_balance,
-        "columns": [
-            {
-                "name": each.column,
-                # A balance is called so beside other figures.
-                "title": subject.title if each.measure.name == "total" else each.measure.title,
-                "unit": each.measure.unit,
-                "meaning": plain_words(each.measure.meaning),
-                "parts": [column_of[part] for part in each.measure.ratios[0]] if each.measure.ratios else None,
-                "floor": floors[each.column][0] if each.column in floors else None,
-            }
-            for each in found
-        ],
-    }
-
-
-def _texts(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    return frame[list(columns)].astype("str").fillna("")
-
-
 def _base64(values: Any, dtype: str) -> str:
     return base64.b64encode(np.asarray(values, dtype=dtype).tobytes()).decode()
-
-
-def _months_between(first: dt.date, last: dt.date) -> int:
-    return (last.year - first.year) * 12 + last.month - first.month

@@ -22,7 +22,8 @@ const isLow = (column, value) => column.floor !== null && value !== null && valu
 // An answer with what is shown of it: rows that are not 0 throughout in their order, the total, and earlier values.
 function shownAnswer(cube, question) {
   const subject = subjectOf(cube, question);
-  const sums = subject.columns.filter((each) => !each.parts);
+  // Of a figure that is missing throughout, as amounts are where rates are hidden, a row tells nothing.
+  const sums = subject.columns.filter((each) => !each.parts && !each.missing);
   const isNothing = ({ values }) => sums.every(({ name }) => values[name] !== null && Math.abs(values[name]) < ABOVE_ZERO);
   const names = question.by === "month" ? cube.months : cube.names[question.by];
   const sort = subject.columns.find((each) => each.name === question.sort) || subject.columns[0];
@@ -35,8 +36,7 @@ function shownAnswer(cube, question) {
   const then = question.compared in COMPARED && !subject.isBalance ? earlier(cube, question, question.compared) : {};
   const before = then.question && {
     total: total(cube, then.question),
-    // Months have other names then.
-    rows: new Map(answer(cube, then.question).map(({ code, values }) => [code + (question.by === "month" ? question.from - then.question.from : 0), values])),
+      rows: new Map(answer(cube, then.question).map(({ code, values }) => [code + (question.by === "month" ? question.from - then.question.from : 0), values])),
   };
   const lead = subject.columns.find((each) => each.parts) || subject.columns[0];
   return { subject, lead, sort, isByTime, names, rows, largest, total: total(cube, question), before, why: then.why };
@@ -95,7 +95,7 @@ class Ask {
       compared: choice("compared with", compared, (value) => ({ compared: value })),
       from: range("from", (month) => ({ from: Math.min(month, this.question.to) })),
       to: range("to", (month) => ({ to: Math.max(month, this.question.from) })),
-      find: element("input", { type: "search", placeholder: `Find a ${Object.values(cube.keys).slice(0, -1).join(", ")}`, "aria-label": "Show only" }),
+      find: element("input", { type: "search", placeholder: "Find a name", "aria-label": "Show only" }),
     };
     const { find, from, to } = this.choices;
     find.oninput = () => this.#showFound(find.value);
@@ -107,7 +107,7 @@ class Ask {
       button("Copy link", () => this.#copy(location.href)), button("Copy", () => this.#copy(this.text("\t"))),
       button("CSV", () => this.#save()), button("Print", () => print()), this.status);
     const controls = element("div", { className: "controls" }, find, this.found,
-      element("p", { className: "choices" }, ...labels), element("p", { className: "range" }, from, to));
+      element("p", { className: "choices" }, ...labels), element("p", { className: "range" }, "from ", from, " to ", to));
     this.root.querySelector(".state").replaceWith(controls, this.chips, this.out, this.acts);
   }
 
@@ -153,6 +153,7 @@ class Ask {
     const { subject, rows, why } = this.shown;
     const remarks = this.question.unknown.map((each) => `This page has nothing named “${each}”.`);
     if (why) remarks.push(why);
+    for (const { title, missing } of subject.columns) if (missing) remarks.push(`${title}: ${missing}`);
     if (subject.isBalance) remarks.push(`Balances are those of ${this.cube.day}; months are not applied.`);
     return [
       element("h3", { className: "finding" }, ...this.#finding()),

@@ -49,8 +49,8 @@ def _too_large(cube: Cube, size: int) -> str:
         if len(found.packed()) <= MOST_BYTES
     ]
     fits = f" Give --ask with fewer keys: {' or '.join(smaller)}." if smaller else ""
-    keys = f" Add --ask {','.join(cube.keys)} to have it." if size <= MOST_BYTES else fits
-    return f"The page can’t be asked: its sums take {size / 1e6:.1f} MB.{keys}"
+    remedy = f" Add --ask {','.join(cube.keys)} to have it." if size <= MOST_BYTES else fits
+    return f"The page can’t be asked: its sums take {size / 1e6:.1f} MB.{remedy}"
 
 
 @functools.cache
