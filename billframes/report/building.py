@@ -43,7 +43,7 @@ def build(
     ----------
     parameters : mapping
         Those of the notebook: `month` and, optionally, `title`, `settings`, `as_of`, `ledger`, `generated`, `remark`,
-        `only` and `narratives`.
+        `only`, `narratives` and `answers`: the keys by which the page answers questions, or False.
     out : Path or mapping of str to Path
         The file to write, or the file of each report by its `only`. Existing files are replaced only when all reports
         are complete.
@@ -79,7 +79,7 @@ def build(
         announce("Computing the figures")
         contents = [workbook(each, **texts, narratives=narratives) for each in months]
     else:
-        pages = [_page(each, texts, narratives, announce, _ask(each, parameters, announce)) for each in months]
+        pages = [_page(each, texts, narratives, announce, _ask(each, parameters, announce, format)) for each in months]
         contents = [each.encode() for each in pages]
         if format == "pdf":
             announce("Printing")
@@ -106,11 +106,13 @@ def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noq
         ) from error
 
 
-def _ask(month: Month, parameters: Mapping[str, Any], announce: Step) -> str:
-    """Return the section that answers questions; empty if it is not wanted or too large."""
-    if parameters.get("ask") is False:
+def _ask(month: Month, parameters: Mapping[str, Any], announce: Step, format: Format) -> str:  # noqa: A002
+    """Return the section that answers questions; empty if it is not wanted or too large, and on paper."""
+    keys = parameters.get("answers")
+    if keys is False or format == "pdf":
         return ""
-    section, why = ask(month, parameters.get("ask"))
+    announce("Adding up what the page can be asked")
+    section, why = ask(month, keys)
     if why:
         announce(why)
     return section

@@ -61,6 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="reports of the firm's books: A/R Aging Detail, Sales by Customer Detail (default: the settings' folder)",
     )
     parser.add_argument("--narratives", action="store_true", help="list time entries with their descriptions")
+    answers = parser.add_mutually_exclusive_group()
+    answers.add_argument(
+        "--answers",
+        type=lambda text: [each.strip() for each in text.split(",")],
+        metavar="KEYS",
+        help="the keys by which the page answers questions, such as client,user (default: all, up to 2 MB)",
+    )
+    answers.add_argument(
+        "--no-answers", dest="answers", action="store_false", default=None, help="a page without questions"
+    )
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--client", metavar="NAME", help="report on one client, by name, reference or id")
     scope.add_argument("--practice-area", metavar="NAME", help="report on one practice area, by name or id")
@@ -82,8 +92,7 @@ def run(args: argparse.Namespace) -> int:
     _check_options(args, out)
     now = dt.datetime.now().astimezone()
     parameters: dict[str, Any] = {"generated": f"{long_date(now.date())}, {now:%H:%M}"}
-    if args.narratives:
-        parameters["narratives"] = True
+    parameters |= {"narratives": args.narratives, "answers": args.answers}
     if args.ledger:
         parameters["ledger"] = [str(Path(each).absolute()) for each in args.ledger]
     steps = _Steps()

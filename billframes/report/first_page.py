@@ -36,6 +36,8 @@ _WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0
 _FEWEST_MONTHS = 3
 # The complete months whose mean is the present pace of fees.
 _PACE_MONTHS = 3
+# What the page answers about figures.
+_ASKS = {"client_hours": "hours", "fees_amount": "fees", "billed_amount": "fees", "billing_realization": "realization"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Tile:
     """
     One figure; `state` is its side of the firm's target or floor, and `badge` the same in words.
 
-    `lines` are comparisons below it, `months` its values in up to twelve complete months, the last one last, and `ages`
-    the parts of a balance.
+    `asks` is what the page answers about it. `lines` are comparisons below it, `months` its values in up to twelve
+    complete months, the last one last, and `ages` the parts of a balance.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Tile:
     months: tuple[float, ...] = ()
     limit: float = math.nan
     ages: tuple[tuple[str, float], ...] = ()
+    asks: str = ""
 
     @property
     def points(self) -> list[tuple[float, float]]:
@@ -168,6 +171,7 @@ def _compared(month: Month, name: str) -> Tile:
         badge,
         tuple(map(float, _of_complete_months(month, name).iloc[-YEAR:])),
         limit,
+        asks=_ASKS.get(name, ""),
     )
 
 
@@ -246,6 +250,7 @@ def _receivables(month: Month) -> Tile:
         "",
         (line, *_earlier(month, "Receivables", "money")),
         ages=_ages(row),
+        asks="receivables",
     )
 
 
@@ -256,7 +261,9 @@ def _work(month: Month) -> Tile:
     lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days" if known else "rates are hidden"]
     if float(row["contingent_amount"]) >= A_UNIT:
         lines.append(f"+ {format_number(float(row['contingent_amount']), 'money')} on contingency")
-    return Tile("Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=ages)
+    return Tile(
+        "Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=ages, asks="wip"
+    )
 
 
 def _ages(row: pd.Series[Any]) -> tuple[tuple[str, float], ...]:

@@ -42,7 +42,8 @@ class Point:
     """
     One key point: a sentence with the figure, and who or what contributed most.
 
-    `section` is the name of the section with the figures, and `size` the figure ÷ its threshold.
+    `section` is the name of the section with the figures, and `size` the figure ÷ its threshold. `asks` is what the
+    page answers about it.
     """
 
     headline: str
@@ -50,6 +51,7 @@ class Point:
     section: str
     size: float
     is_breach: bool = False
+    asks: str = ""
 
     @property
     def text(self) -> str:
@@ -88,7 +90,8 @@ def _floor(month: Month) -> Iterator[Point]:
         f"Billing realization is {format_number(ratio, 'ratio')}{then}, below the firm’s floor of "
         f"{format_number(floor, 'ratio')}."
     )
-    yield Point(headline, detail, "realization", 1 + (floor - ratio) / POINTS, is_breach=True)
+    size = 1 + (floor - ratio) / POINTS
+    yield Point(headline, detail, "realization", size, is_breach=True, asks=_asks("realization", largest))
 
 
 def _utilization_target(month: Month) -> Iterator[Point]:
@@ -137,7 +140,7 @@ def _fees(month: Month) -> Iterator[Point]:
         f"({month.same_days_name(1, short=False)}: {_money(before)})."
     )
     detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change)}"
-    yield Point(headline, detail, "changes", abs(change) / before / FEES)
+    yield Point(headline, detail, "changes", abs(change) / before / FEES, asks="fees")
 
 
 def _causes(whole: Any, change: float) -> str:
@@ -184,7 +187,8 @@ def _written_down(month: Month) -> Iterator[Point]:
     if not (worth > 0 and down > 0) or (floor is not None and 1 - down / worth < floor):
         return
     headline = f"{_money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
-    yield Point(headline, _most_of(table, "write_down_amount"), "realization", down / worth / WRITTEN_DOWN)
+    asks = _asks("realization", _largest(table.rows, "write_down_amount"))
+    yield Point(headline, _most_of(table, "write_down_amount"), "realization", down / worth / WRITTEN_DOWN, asks=asks)
 
 
 def _utilization(month: Month) -> Iterator[Point]:
@@ -221,12 +225,13 @@ def _overdue(month: Month) -> Iterator[Point]:
     day = f", with the balances of {_day(month)}" if month.balances_day else ""
     undeducted = f" {_money(-unused)} of unused credits is not deducted." if unused <= -0.5 else ""
     headline = f"{_money(late)} of {_money(owed)} owed on invoices is overdue{day}.{undeducted}"
-    detail = _most_of(table, "overdue")
+    detail, asks = _most_of(table, "overdue"), "receivables"
     if not month.scope:
         first = _largest(called(month), "overdue")
         if first is not None:
             detail = f"{first['client_name']} owes {_money(first['overdue'])} of it."
-    yield Point(headline, detail, "receivables", late / owed / OVERDUE)
+            asks = _asks(asks, first)
+    yield Point(headline, detail, "receivables", late / owed / OVERDUE, asks=asks)
 
 
 def last_work(month: Month, client: Any) -> str:
@@ -260,7 +265,7 @@ def _old_work(month: Month) -> Iterator[Point]:
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
     detail = f"{detail if len(rows) > 1 else ''}{beside}".strip()
-    yield Point(headline, detail, "work_in_progress", old / total / OLD)
+    yield Point(headline, detail, "work_in_progress", old / total / OLD, asks="wip")
 
 
 def _ledger(month: Month) -> Iterator[Point]:
@@ -354,6 +359,12 @@ def _most_of(table: ReportTable, column: str, unit: str = "money") -> str:
     if row is None or len(table.rows) < 2:
         return ""
     return f"The largest part is {row[table.label]} ({format_number(float(row[column]), unit)})."
+
+
+def _asks(subject: str, row: Any) -> str:
+    """Return a question about a subject, only for the client of a row if it has one."""
+    id_ = None if row is None else row.get("client_id")
+    return f"{subject}/client={id_}" if isinstance(id_, str) else subject
 
 
 def _largest(rows: pd.DataFrame, column: str, *, by_size: bool = False) -> Any:

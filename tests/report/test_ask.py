@@ -255,15 +255,15 @@ def test_sums_that_are_too_large_are_left_out(october, monkeypatch):
     found, why = section.ask(october)
     assert not found
     assert re.fullmatch(
-        r"The page can’t be asked: its sums take 0\.\d MB\. Add --ask "
+        r"The page can’t be asked: its sums take 0\.\d MB\. Add --answers "
         r"client,matter,practice_area,responsible,user to have it\.",
         why,
     )
     monkeypatch.setattr(section, "MOST_BYTES", 150_000)
     found, why = section.ask(october, BALANCES)
     assert not found
-    assert "Give --ask with fewer keys: client,matter,practice_area,responsible (0.1 MB)" in why
-    with pytest.raises(ParameterError, match=r"--ask week is not a key; it takes client, matter"):
+    assert "Give --answers with fewer keys: client,matter,practice_area,responsible (0.1 MB)" in why
+    with pytest.raises(ParameterError, match=r"--answers week is not a key; it takes client, matter"):
         section.ask(october, ["week"])
 
 
@@ -271,3 +271,18 @@ def test_the_page_runs_no_other_script(page):
     policy = page.find("meta", {"http-equiv": "Content-Security-Policy"})["content"]
     assert re.search(r"script-src 'sha256-[^']+'; style-src 'unsafe-inline'; img-src data:", policy)
     assert "unsafe-inline'; script" not in policy
+
+
+def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp_path):
+    page = offline.new_page()
+    (tmp_path / "october.html").write_text(html, encoding="utf-8")
+    page.goto((tmp_path / "october.html").as_uri())
+    page.locator(".tile .to-ask").first.wait_for()
+    assert page.locator(".tile .to-ask").count() == 5
+    addresses = [each.get_attribute("href") for each in page.locator(".points .to-ask").all()]
+    assert any(re.fullmatch(r"#receivables/by=matter/client=[a-z0-9-]+/2026-10\.\.2026-10", each) for each in addresses)
+    page.locator(".tile .to-ask").first.click()
+    total = page.locator(".ask tfoot td").first.get_attribute("title")
+    hours = october.result("utilization", by=None, start=october.first, end=october.last)["client_hours"].iloc[0]
+    assert float(total) == pytest.approx(hours, abs=0.005)
+    page.close()

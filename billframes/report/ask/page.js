@@ -46,6 +46,7 @@ class Ask {
   constructor(root, cube) {
     Object.assign(this, { root, cube, questions: new Questions(cube) });
     this.#build();
+    this.#linkFigures();
     addEventListener("hashchange", () => this.#read());
     this.#read();
   }
@@ -109,6 +110,17 @@ class Ask {
     const controls = element("div", { className: "controls" }, find, this.found,
       element("p", { className: "choices" }, ...labels), element("p", { className: "range" }, "from ", from, " to ", to));
     this.root.querySelector(".state").replaceWith(controls, this.chips, this.out, this.acts);
+  }
+
+  // The tiles and key points of page one lead to their question about the month.
+  #linkFigures() {
+    const month = this.cube.months.at(-1).id;
+    for (const figure of document.querySelectorAll("[data-ask]")) {
+      const asked = this.questions.read(`#${figure.dataset.ask}/${month}`);
+      if (!asked || asked.unknown.length) continue;
+      const question = asked.only.client ? { ...asked, by: "matter" in this.cube.keys ? "matter" : asked.by } : asked;
+      (figure.querySelector("span") || figure).append(" ", element("a", { className: "to-ask", href: this.questions.address(question), textContent: "Ask" }));
+    }
   }
 
   #showChoices() {
@@ -177,7 +189,7 @@ class Ask {
     return [...who, `: ${inSentence(lead.title)} ${format(all[lead.name], lead.unit)}${unit.trimEnd()} ${when}${than}.`];
   }
 
-  // The largest row's part, and the ratio without it.
+  // The largest row's part, and the ratio without it if it would be better.
   #cause() {
     const { lead, sort, names, rows, largest, total: all } = this.shown;
     const part = largest && largest.values[sort.name];
@@ -185,7 +197,7 @@ class Ask {
     const rest = {};
     for (const each in all) rest[each] = all[each] === null || largest.values[each] === null ? null : all[each] - largest.values[each];
     const without = lead.parts ? ratio(rest, lead.parts) : null;
-    const then = without === null ? "." : `; without it, ${inSentence(lead.title)} would be ${format(without, lead.unit)}.`;
+    const then = without === null || without <= all[lead.name] ? "." : `; without it, ${inSentence(lead.title)} would be ${format(without, lead.unit)}.`;
     const [one, whole] = [part, all[sort.name]].map((each) => format(each, sort.unit));
     return [`${one} of the ${whole} ${inSentence(sort.title)} is on `, bdi(names[largest.code].name), then];
   }
@@ -208,13 +220,13 @@ class Ask {
     const height = (value) => (high > low ? 100 * (1 - (value - low) / (high - low)) : 50).toFixed(2);
     const x = (place) => ((100 * place) / (months.length - 1)).toFixed(2);
     const points = (values) => values.map((each, place) => (each === null ? "" : `${x(place)},${height(each)}`)).join(" ");
-    const drawn = lines.map((each, place) => `<polyline class="line${place}" points="${points(each)}"/>`).reverse().join("");
+    const drawn = lines.map((each, place) => `<polyline class="${place ? "before" : "now"}" points="${points(each)}"/>`).reverse().join("");
     const floor = lead.floor === null ? "" : `<line x1="0" x2="100" y1="${height(lead.floor)}" y2="${height(lead.floor)}"/>`;
     const label = months.map((each, place) => `${each.name} ${format(lines[0][place], lead.unit)}`).join(", ");
     const plot = element("div", { className: "plot", role: "img", "aria-label": `${lead.title} by month: ${label}` });
     plot.innerHTML = `<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${floor}${drawn}</svg>`;
     const beside = (tag, value) => element(tag, { style: `top:${height(value)}%`, textContent: format(value, lead.unit) });
-    plot.append(beside("em", high), beside("em", low), beside("b", lines[0].at(-1) ?? low));
+    plot.append(beside("em", high), beside("em", low), beside("s", lines[0].at(-1) ?? low));
     const notes = [`${lead.title} by month, ${this.questions.days({ from, to: question.to })}`];
     if (question.compared === "year") notes.push(`grey: ${COMPARED.year}`);
     if (lead.floor !== null) notes.push(`dashed: floor ${format(lead.floor, lead.unit)}`);

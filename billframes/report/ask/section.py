@@ -31,7 +31,7 @@ def ask(month: Month, keys: Sequence[str] | None = None) -> tuple[str, str]:
     """
     for each in keys or ():
         if each not in BALANCES:
-            raise ParameterError(f"--ask {each} is not a key; it takes {', '.join(BALANCES)}.")
+            raise ParameterError(f"--answers {each} is not a key; it takes {', '.join(BALANCES)}.")
     cube = Cube.of(month, keys or BALANCES)
     sums = cube.packed()
     if len(sums) > (MOST_BYTES if keys else USUAL_BYTES):
@@ -48,8 +48,8 @@ def _too_large(cube: Cube, size: int) -> str:
         for found in [Cube.of(cube.month, keys)]
         if len(found.packed()) <= MOST_BYTES
     ]
-    fits = f" Give --ask with fewer keys: {' or '.join(smaller)}." if smaller else ""
-    remedy = f" Add --ask {','.join(cube.keys)} to have it." if size <= MOST_BYTES else fits
+    fits = f" Give --answers with fewer keys: {' or '.join(smaller)}." if smaller else ""
+    remedy = f" Add --answers {','.join(cube.keys)} to have it." if size <= MOST_BYTES else fits
     return f"The page can’t be asked: its sums take {size / 1e6:.1f} MB.{remedy}"
 
 
