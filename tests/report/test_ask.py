@@ -281,6 +281,7 @@ def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp
     assert page.locator(".tile .to-ask").count() == 5
     addresses = [each.get_attribute("href") for each in page.locator(".points .to-ask").all()]
     assert any(re.fullmatch(r"#receivables/by=matter/client=[a-z0-9-]+/2026-10\.\.2026-10", each) for each in addresses)
+    assert page.locator(".points .to-ask").first.inner_text().endswith(".")
     page.locator(".tile .to-ask").first.click()
     total = page.locator(".ask tfoot td").first.get_attribute("title")
     hours = october.result("utilization", by=None, start=october.first, end=october.last)["client_hours"].iloc[0]

@@ -170,7 +170,8 @@ def test_earlier_receivables_are_not_shown_if_unknown(rows):
 
 
 def test_the_page_has_no_links_to_other_files(html):
-    assert not re.search(r"https?://|<script|<link|@import|url\(", html)
+    assert html.count("<script") == 2
+    assert not re.search(r"https?://|<link|@import|url\(|fetch|XMLHttp|import ?\(|src=", html)
     assert "default-src 'none'" in html
 
 
@@ -181,7 +182,7 @@ def test_no_table_of_the_page_has_more_columns_than_fit(page):
 
 
 def test_each_section_begins_with_its_finding_or_is_a_folded_line(page):
-    sections = page.select("section:not(.page-one, .notes, .definitions)")
+    sections = page.select("section:not(.page-one, .notes, .definitions, .ask)")
     assert len(sections) >= 8
     for section in sections:
         folded = "quiet" in section["class"] if section.get("class") else False
@@ -199,7 +200,7 @@ def test_rows_of_the_to_do_list_are_linked_to_rows_of_the_page(page):
 
 
 def test_names_are_shown_as_text(html, page):
-    assert "<script>" not in html
+    assert "<script>alert" not in html
     assert "<script>alert('x')</script> & Söhne $5 $6" in [cell.get_text() for cell in page.select("tbody th")]
     assert page.select_one(".firm").get_text() == "Bold <b>&</b> Sons"
 
@@ -227,7 +228,7 @@ def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
 
 
 def test_notes_say_what_each_table_means_and_leaves_out(page):
-    for section in page.select("section"):
+    for section in page.select("section:not(.ask)"):
         assert section.select(".about p, li, dd"), section.h2.get_text()
     realization = page.select_one("#realization")
     assert "contingency, pro bono" in realization.select_one(".about").get_text()

@@ -119,7 +119,12 @@ class Ask {
       const asked = this.questions.read(`#${figure.dataset.ask}/${month}`);
       if (!asked || asked.unknown.length) continue;
       const question = asked.only.client ? { ...asked, by: "matter" in this.cube.keys ? "matter" : asked.by } : asked;
-      (figure.querySelector("span") || figure).append(" ", element("a", { className: "to-ask", href: this.questions.address(question), textContent: "Ask" }));
+      const link = element("a", { className: "to-ask", href: this.questions.address(question) });
+      const detail = figure.querySelector("span");
+      // The detail of a key point is the link; a tile has no room but for a word.
+      link.textContent = detail ? detail.textContent : "Ask";
+      if (detail) detail.replaceChildren(link);
+      else figure.append(" ", link);
     }
   }
 

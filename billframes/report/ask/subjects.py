@@ -1,4 +1,4 @@
-"""What the page can be asked about: the figures of each answer, and the one by which its rows are ranked."""
+"""The subjects that a reader can ask about: the figures of each answer, the first of which ranks its rows."""
 
 from __future__ import annotations
 
