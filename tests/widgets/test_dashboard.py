@@ -272,7 +272,6 @@ def test_the_token_leaves_the_address_and_a_cookie_of_the_session_takes_over(sho
 @pytest.mark.slow
 def test_the_address_has_the_tab_the_period_and_the_filters(dashboard, shown, browser):
     base, _, token = dashboard[0].partition("?token=")
-    shown.goto(base, wait_until="domcontentloaded")
     shown.locator(".bf-tabs .lm-TabBar-tab", has_text="Receivables").click()
     shown.locator(".bf-quick select").select_option("This month")
     expect(shown).to_have_url(f"{base}?tab=receivables&period=2026-10")
@@ -281,16 +280,14 @@ def test_the_address_has_the_tab_the_period_and_the_filters(dashboard, shown, br
     shown.get_by_label(re.compile("^Billable")).check()
     expect(shown).to_have_url(f"{base}?tab=receivables&by=responsible&period=2026-10&billing_type=billable")
     figure = shown.locator(".bf-tiles:visible dd").first.inner_text()
-    # Reloaded, and opened in another browser with the token.
+    # Opened in another browser with the token.
     other = browser.new_context().new_page()
-    shown.reload(wait_until="domcontentloaded")
     other.goto(f"{shown.url}&token={token}", wait_until="domcontentloaded")
-    for page in (shown, other):
-        expect(page.locator(".bf-explore.bf-there")).to_have_count(1)
-        expect(page.locator(".bf-summary")).to_have_text("Period: 1 Oct 2026 to 31 Oct 2026 · Billing type: Billable")
-        expect(page.locator(".bf-tiles:visible dd").first).to_have_text(figure)
-        expect(page.locator(".bf-view:visible caption").first).to_have_text("Receivables by responsible lawyer")
-        expect(page).to_have_url(f"{base}?tab=receivables&by=responsible&period=2026-10&billing_type=billable")
+    expect(other.locator(".bf-explore.bf-there")).to_have_count(1)
+    expect(other.locator(".bf-summary")).to_have_text("Period: 1 Oct 2026 to 31 Oct 2026 · Billing type: Billable")
+    expect(other.locator(".bf-tiles:visible dd").first).to_have_text(figure)
+    expect(other.locator(".bf-view:visible caption").first).to_have_text("Receivables by responsible lawyer")
+    expect(other).to_have_url(f"{base}?tab=receivables&by=responsible&period=2026-10&billing_type=billable")
     other.goto(f"{base}?tab=receivables&client=nobody", wait_until="domcontentloaded")
     expect(other.locator(".bf-complaint", has_text="client=nobody")).to_have_text(
         "The address has client=nobody, but no record here has this value. Nothing of the address is applied."
@@ -349,12 +346,19 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_kernels_of_closed_and_reloaded_pages_end_and_one_kernel_is_ready(dashboard, shown, browser):
+def test_pages_that_are_opened_at_once_all_appear_and_kernels_of_closed_and_reloaded_ones_end(
+    dashboard, shown, browser
+):
+    """On a busy machine, kernels need longer for their first output than Voila usually waits."""
     address, server = dashboard
-    page = browser.new_page()
-    page.goto(address, wait_until="domcontentloaded", timeout=90_000)
-    page.reload(wait_until="domcontentloaded", timeout=90_000)
-    page.close()
+    context = browser.new_context()
+    pages = [context.new_page() for _ in range(3)]
+    for page in pages:
+        page.goto(address, wait_until="commit", timeout=180_000)
+    for page in pages:
+        expect(page.locator(".bf-overview img").first).to_be_visible(timeout=240_000)
+    pages[0].reload(wait_until="domcontentloaded", timeout=90_000)
+    context.close()
     # The kernel of the open page, and the ready one.
     wait_for_kernels(server, 2)
     expect(shown.locator("#bf-ended")).to_be_hidden()
@@ -486,33 +490,18 @@ def test_an_invalid_argument_is_refused_with_one_sentence(capsys, arguments, sai
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_pages_that_are_opened_at_once_all_appear(dashboard, browser):
-    """On a busy machine, kernels need longer for their first output than Voila usually waits."""
-    context = browser.new_context()
-    pages = [context.new_page() for _ in range(3)]
-    for page in pages:
-        page.goto(dashboard[0], wait_until="commit", timeout=180_000)
-    for page in pages:
-        expect(page.locator(".bf-overview img").first).to_be_visible(timeout=240_000)
-    context.close()
-
-
-@pytest.mark.browser
-@pytest.mark.slow
-def test_a_page_whose_kernel_has_died_says_so_and_a_ready_kernel_that_has_died_is_replaced(dashboard, browser):
-    address, server = dashboard
-    page = opened(browser, address)
-    own = page.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
-    wait_for_ready_kernel(server, page)
+def test_a_page_whose_kernel_has_died_says_so_and_a_ready_kernel_that_has_died_is_replaced(dashboard, shown):
+    _, server = dashboard
+    own = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
+    wait_for_ready_kernel(server, shown)
     for process, words in commands(server):
         if "ipykernel" in words:
             process.kill()
-    expect(page.locator("#bf-ended")).to_contain_text("Reload the page", timeout=60_000)
+    expect(shown.locator("#bf-ended")).to_contain_text("Reload the page", timeout=60_000)
     assert own not in " ".join(words for _, words in commands(server))
-    page.locator("#bf-ended a").click()
-    expect(page.locator(".bf-overview img").first).to_be_visible()
-    expect(page.locator("#bf-ended")).to_be_hidden()
-    page.close()
+    shown.locator("#bf-ended a").click()
+    expect(shown.locator(".bf-tiles:visible").first).to_be_visible()
+    expect(shown.locator("#bf-ended")).to_be_hidden()
 
 
 def wait_for_ready_kernel(server, page) -> None:
@@ -529,14 +518,13 @@ def wait_for_ready_kernel(server, page) -> None:
 def test_after_a_restart_an_old_page_leads_to_the_new_address(temporary, browser):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
+    page = browser.new_page()
     with running(temporary, "--demo", "--port", port) as (_, address):
-        page = opened(browser, address)
+        page.goto(address, wait_until="domcontentloaded", timeout=90_000)
     expect(page.locator("#bf-ended")).to_contain_text("The dashboard has ended", timeout=60_000)
-    with running(temporary, "--demo", "--port", port) as (_, again):
+    with running(temporary, "--demo", "--port", port):
         expect(page.locator("#bf-ended")).to_contain_text("was started again", timeout=60_000)
         expect(page.locator("#bf-ended a")).to_have_count(0)
-        page.goto(again, wait_until="domcontentloaded", timeout=90_000)
-        expect(page.locator(".bf-overview img").first).to_be_visible()
     page.close()
 
 
