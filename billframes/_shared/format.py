@@ -119,6 +119,27 @@ def days_name(first: dt.date, last: dt.date, *, short: bool = False) -> str:
     return name if first.day == 1 and last == month_end(last) else f"{first.day}–{last.day} {name}"
 
 
+def span_name(first: dt.date, last: dt.date, *, short: bool = False) -> str:
+    """
+    Return days in English, without the days of whole months, and without the months of a calendar year.
+
+    Examples
+    --------
+    >>> span_name(dt.date(2026, 7, 1), dt.date(2026, 9, 30)), span_name(dt.date(2026, 1, 1), dt.date(2026, 12, 31))
+    ('July–September 2026', '2026')
+    >>> span_name(dt.date(2025, 7, 1), dt.date(2026, 2, 14), short=True)
+    'Jul 2025–14 Feb 2026'
+    """
+    if (first.year, first.month) == (last.year, last.month):
+        return days_name(first, last, short=short)
+    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31) and first.year == last.year:
+        return str(last.year)
+    begin = month_name(first, short=short)
+    begin = begin if first.year != last.year else begin.partition(" ")[0]
+    day = "" if last == month_end(last) else f"{last.day} "
+    return f"{f'{first.day} ' if first.day > 1 else ''}{begin}–{day}{month_name(last, short=short)}"
+
+
 def long_date(day: dt.date) -> str:
     """Format a date with the month in words, such as "31 October 2026", so that day and month can't be confused."""
     return f"{day.day} {month_name(day)}"

@@ -42,8 +42,9 @@ def build(
     Parameters
     ----------
     parameters : mapping
-        Those of the notebook: `month` and, optionally, `title`, `settings`, `as_of`, `ledger`, `generated`, `remark`,
-        `only`, `narratives` and `answers`: the keys by which the page answers questions, or False.
+        Those of the notebook: `month`, which can be a `Period`, and optionally `title`, `settings`, `as_of`, `ledger`,
+        `generated`, `remark`, `only`, `narratives` and `answers`: the keys by which the page answers questions, or
+        False.
     out : Path or mapping of str to Path
         The file to write, or the file of each report by its `only`. Existing files are replaced only when all reports
         are complete.
@@ -130,7 +131,7 @@ def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: St
     text = "".join(sections)
     definitions = {name.rstrip(): meaning for meaning, name in _DEFINED.findall(text)}
     page = templates().get_template("page.html")
-    title = f"Billing report {month.first:%Y-%m}"
+    title = f"Billing report {month.code}"
     policy = f"script-src {script_hash()}; " if ask else ""
     html = page.render(title=title, sections=sections, definitions=definitions, ask=ask, policy=policy)
     there = set(_ROW_ID.findall(html))

@@ -1,4 +1,4 @@
-"""`billframes report`: write a month's report as HTML, PDF or Excel, for the firm or for a part of it."""
+"""`billframes report`: write the report of a month, quarter or year, for the firm or for a part of it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from billframes.client import Client
 from billframes.commands import DEMO_FIRM, DEMO_REMARK, add_connection, connected
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import LedgerError, NoDataError, ParameterError
-from billframes.periods import month_end
+from billframes.periods import Period
 from billframes.report.building import build, check_extras
-from billframes.report.loading import read_month
+from billframes.report.loading import read_months
+from billframes.report.month_days import period_code
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 
 EXAMPLES = (
     "billframes report --demo",
-    "billframes report 2026-10 --out october.pdf",
+    "billframes report 2026-Q3 --out quarter.pdf",
     'billframes report 2026-10 --ledger "A_R Aging Detail.csv" sales.csv',
     "billframes report 2026-10 --all-responsible --format pdf --out partners",
 )
@@ -42,12 +43,17 @@ _OTHER_FORMATS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("month", nargs="?", metavar="MONTH", help="such as 2026-10 (default: last month)")
+    parser.add_argument(
+        "month",
+        nargs="?",
+        metavar="PERIOD",
+        help="a month, quarter or year, such as 2026-10, 2026-Q3, 2026, FY2026 or 'last quarter' (default: last month)",
+    )
     add_connection(parser, more=", in 2026-10 by default")
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the file to write, to which a missing ending is added (default: billframes-MONTH.html in this folder); "
+        help="the file to write, to which a missing ending is added (default: billframes-PERIOD.html in this folder); "
         "with --all-responsible, a folder",
     )
     parser.add_argument(
@@ -86,8 +92,6 @@ def run(args: argparse.Namespace) -> int:
     if args.out and not (args.all_responsible or args.out.endswith(("/", os.sep)) or _has_ending(Path(args.out))):
         args.out = f"{args.out}.{args.format}"
     text = args.month or (DEMO_MONTH if args.demo else "last month")
-    # It is refused here if it is not a month. Which month "last month" is depends on the firm's time zone.
-    read_month(text)
     out = Path(args.out).absolute() if args.out else None
     _check_options(args, out)
     now = dt.datetime.now().astimezone()
@@ -101,15 +105,16 @@ def run(args: argparse.Namespace) -> int:
         parameters |= {"title": DEMO_FIRM, "remark": DEMO_REMARK}
     with connected(args, progress=False) as client:
         calendar = FirmCalendar(lambda: client)
-        first = read_month(text, calendar)
-        parameters["month"] = f"{first:%Y-%m}"
+        # Which month "last month" is depends on the firm's time zone, and "FY2026" on its settings.
+        first, last = read_months(text, calendar)
+        parameters["month"] = months = Period(first, last)
         if client.settings:
             parameters["settings"] = client.settings.source
         if not args.demo:
             # The current month is counted up to today.
             check_begun(first, calendar.today, "today")
-            parameters["as_of"] = min(calendar.today, month_end(first)).isoformat()
-        outs = _outs(args, first, out, client)
+            parameters["as_of"] = min(calendar.today, last).isoformat()
+        outs = _outs(args, months, out, client)
         try:
             build(parameters, outs, client=client, step=steps, format=args.format)
         except (LedgerError, NoDataError) as error:
@@ -153,10 +158,10 @@ def _check_options(args: argparse.Namespace, out: Path | None) -> None:
         check_output(args.out)
 
 
-def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, client: Client) -> dict[str, Path]:
+def _outs(args: argparse.Namespace, months: Period, out: Path | None, client: Client) -> dict[str, Path]:
     """Return the file of each report by the code of its scope. The code of the whole firm is empty."""
-    month, folder = f"{first:%Y-%m}", Path.cwd()
-    scopes = _scopes(args, first, client)
+    month, folder = period_code(months), Path.cwd()
+    scopes = _scopes(args, months, client)
     if not scopes:
         return {"": out or folder / f"billframes-{month}.{args.format}"}
     if args.all_responsible:
@@ -168,11 +173,11 @@ def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, client: Cl
     return {each.code: folder / name for each, name in zip(scopes, names, strict=True)}
 
 
-def _scopes(args: argparse.Namespace, first: dt.date, client: Client) -> list[Scope]:
+def _scopes(args: argparse.Namespace, months: Period, client: Client) -> list[Scope]:
     texts = {key: getattr(args, key) for key in SLICE_KEYS if getattr(args, key) is not None}
     if not (texts or args.all_responsible):
         return []
-    firm = book(first, month_end(first), client=client)
+    firm = book(months.start or dt.date.min, months.end, client=client)
     if args.all_responsible:
         return all_scopes(firm, "responsible")
     return [find_scope(firm, key, text) for key, text in texts.items()]

@@ -134,15 +134,16 @@ def limits(month: Month) -> dict[str, tuple[float, str]]:
 def figures(month: Month) -> list[Headline]:
     """Compute the headline figures in the order of the report."""
     rows = [
-        *_compared(month, _WORK, "Work done in the month"),
-        *_compared(month, _BILLING, "Invoices dated in the month"),
+        *_compared(month, _WORK, f"Work done in the {month.noun}"),
+        *_compared(month, _BILLING, f"Invoices dated in the {month.noun}"),
         *_open(month),
     ]
     return [each for each in rows if not (month.scope and each.name == "Utilization")]
 
 
 def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline]:
-    columns = [month.figures_of(month.same_days(back)) for back in (0, 1, YEAR)] + [month.to_date(), month.to_date(1)]
+    columns = [month.figures(back) if back in (0, *month.comparisons) else {} for back in (0, 1, YEAR)]
+    columns += [month.to_date(), month.to_date(1)] if month.year_start != month.first else [{}, {}]
     for each in columns:
         each[_NOT_FINAL.name] = each.get("unbilled_amount", NAN) + each.get("prebill_amount", NAN)
     fees = [each.get("fees_amount", NAN) - each.get("billed_amount", NAN) for each in columns]

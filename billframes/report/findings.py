@@ -128,16 +128,17 @@ def hours(month: Month) -> Finding | None:
     year = float(whole["pace_to_date"])
     if gap >= 0 and not year < 1 and not points.is_time_missing(month):
         return None
-    stands = f"; the year stands at {_ratio(year)}" if math.isfinite(year) else ""
+    is_part = month.first_of_year < month.first
+    stands = f"; the year stands at {_ratio(year)}" if is_part and math.isfinite(year) else ""
     met = f"{_hours(gap)} above" if gap >= 0 else f"{_hours(-gap)} below"
     headline = f"Client hours are {met} the target of {_hours(whole['target'])}{stands}."
     short = float((below["target"] - below["reached"]).sum())
     people = count_of(len(rows), "person", "people")
-    cause = f"{len(below)} of {people} were below their target, together by {_hours(short)}."
+    cause = f"{len(below)} of {people} were below their target, together by {_hours(short)}." if len(rows) > 1 else ""
     behind = float(whole["target_to_date"] - whole["reached_to_date"])
-    if behind >= LEAST_HOURS and month.first_of_year < month.first:
+    if behind >= LEAST_HOURS and is_part:
         cause += f" The year is {_hours(behind)} behind its target to date of {_hours(whole['target_to_date'])}."
-    return Finding(headline, cause if len(below) else "", entered)
+    return Finding(headline, cause.strip() if len(below) else "", entered)
 
 
 def _missing_by_role(month: Month, missing: ReportTable) -> str:

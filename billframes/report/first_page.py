@@ -26,7 +26,7 @@ from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.facts.capacity import share_of_target
 from billframes.mirror import Mirror
-from billframes.periods import CALENDAR_YEAR, Period, months_between
+from billframes.periods import Period, months_between
 from billframes.report.figures import limits, targets
 from billframes.report.month import A_UNIT, Month
 from billframes.report.month_days import YEAR
@@ -145,10 +145,11 @@ def tiles(month: Month) -> list[Tile]:
 
 def _compared(month: Month, name: str) -> Tile:
     declared = measures()[name]
-    now, before, year_ago = (month.figures_of(month.same_days(back)).get(name, math.nan) for back in (0, 1, YEAR))
+    now, before, year_ago = (month.figures(back).get(name, math.nan) for back in (0, 1, YEAR))
     changes = [
         f"{text} on {month.same_days_name(back).removesuffix(f' {month.last.year}')}"
         for back, then in ((1, before), (YEAR, year_ago))
+        if back in month.comparisons
         if (text := _change(now, then, declared.unit))
     ]
     limit, noun = limits(month).get(name, (math.nan, ""))
@@ -160,7 +161,7 @@ def _compared(month: Month, name: str) -> Tile:
     if name == "client_hours":
         lines += _attainment(month)
     if name == "fees_amount":
-        kinds = {"for time": month.figures_of(month.same_days(0))["billed_amount"], **month.other_fees}
+        kinds = {"for time": month.figures()["billed_amount"], **month.other_fees}
         lines += [f"{format_number(amount, 'money')} {words}" for words, amount in kinds.items()]
     return Tile(
         declared.title,
@@ -177,7 +178,7 @@ def _compared(month: Month, name: str) -> Tile:
 
 def _of_complete_months(month: Month, name: str) -> pd.Series[float]:
     """Return a figure by month, without a month that is not over and one within which the data begin."""
-    rows = month.by_month[name] if month.is_over else month.by_month[name].iloc[:-1]
+    rows = month.by_month[name] if month.ends_month else month.by_month[name].iloc[:-1]
     return rows[[month.is_known(Period(dt.date.fromisoformat(f"{first}-01"))) for first in rows.index]]
 
 
@@ -201,10 +202,10 @@ def _attainment(month: Month) -> list[str]:
 
 def _cash(month: Month) -> Tile:
     """Return the cash of the month from the books, or as a mirror implies it; else what is settled of its bills."""
-    totals = month.figures_of(month.same_days(0))
+    totals = month.figures()
     ratio = totals.get("settlement_ratio", math.nan)
     share = format_number(ratio, "ratio") if math.isfinite(ratio) else ""
-    settled = f"{share} of the month’s bills is settled so far" if share else ""
+    settled = f"{share} of the {month.noun}’s bills is settled so far" if share else ""
     if not month.scope and month.ledgers.payments is not None:
         return _collected(month, settled)
     found = None if month.scope else _implied_receipts(month)
@@ -214,7 +215,7 @@ def _cash(month: Month) -> Tile:
     missing = "the firm’s report shows the cash" if month.ledgers.files else "no ledger: cash is not known"
     value = format_number(totals.get("settled_amount", math.nan), "money")
     of_them = f"{share} of them so far" if share else ""
-    return Tile("Settled of the month’s bills", value, "", tuple(filter(None, (of_them, missing))))
+    return Tile(f"Settled of the {month.noun}’s bills", value, "", tuple(filter(None, (of_them, missing))))
 
 
 def _collected(month: Month, settled: str) -> Tile:
@@ -289,10 +290,10 @@ def _of_day(name: str, day: dt.date | None) -> str:
 
 def _earlier(month: Month, name: str, unit: str) -> list[str]:
     now = month.balances[name]
-    names = [month_name(month.earlier(back), short=True) for back in (1, YEAR)]
+    names = [month_name(day, short=True) for day in month.earlier_days]
     return [
         f"{text} on {words}"
-        for words, each in zip(names, month.earlier_balances, strict=True)
+        for words, each in zip(names, month.earlier_balances, strict=False)
         if each and (text := _change(now, each.by_name.get(name, math.nan), unit))
     ]
 
@@ -300,7 +301,7 @@ def _earlier(month: Month, name: str, unit: str) -> list[str]:
 def budget(month: Month) -> Budget | None:
     """Return fees billed in the year to date beside the firm's budget; None if the settings have none."""
     target = month.settings.firm_target
-    year = (month.settings.fiscal_year or CALENDAR_YEAR).year_of(month.last)
+    year = month.fiscal_year.year_of(month.last)
     if month.scope or not target.get("fees") or year.start is None or year.end is None:
         return None
     # Nothing is known of the days before the first day of the data.
@@ -317,7 +318,7 @@ def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
     if len(complete) < _PACE_MONTHS:
         return math.nan, ""
     pace = float(complete.iloc[-_PACE_MONTHS:].mean())
-    left = len(list(months_between(month.first, last))) - 1
-    rest = 0.0 if month.is_over else max(pace - float(month.by_month["billed_amount"].iloc[-1]), 0.0)
+    left = len(list(months_between(month.earlier(0), last))) - 1
+    rest = 0.0 if month.ends_month else max(pace - float(month.by_month["billed_amount"].iloc[-1]), 0.0)
     words = f"the pace of {_PACE_MONTHS} complete months"
     return billed + rest + left * pace, words

@@ -59,8 +59,8 @@ def utilization(month: Month, table: ReportTable) -> Iterator[str]:
     )
     days = len(working_days(month.settings, month.counted_from, month.last))
     hours = f"working days of {month.settings.hours_per_day:g} hours each for full-time staff."
-    start = f"From {long_date(month.counted_from)}, the first day of the data, the month has"
-    whole = "The month has" if month.counted_from == month.first else start
+    start = f"From {long_date(month.counted_from)}, the first day of the data, the {month.noun} has"
+    whole = f"The {month.noun} has" if month.counted_from == month.first else start
     yield f"{whole} {days} {hours}"
     if "pace" in table.rows:
         yield "Targets are the firm’s own, prorated by working days; people stand by role and name."
@@ -161,12 +161,12 @@ def _lockup(month: Month) -> str:
     )
 
 
-def realization(_month: Month, table: ReportTable) -> Iterator[str]:
+def realization(month: Month, table: ReportTable) -> Iterator[str]:
     """Say what realization means, and what it leaves out."""
     yield (
-        "Final invoices dated in the month, with all the work on them. Value of time billed is the value of their "
-        "billable time at its rates. Fees billed are what this time was billed at. Written down is the difference, "
-        "negative for a write-up. Billing realization is fees billed ÷ value of time billed. The settled "
+        f"Final invoices dated in the {month.noun}, with all the work on them. Value of time billed is the value "
+        "of their billable time at its rates. Fees billed are what this time was billed at. Written down is the "
+        "difference, negative for a write-up. Billing realization is fees billed ÷ value of time billed. The settled "
         "share is the settled part of the fees billed. Fixed fees and expenses are not in these figures."
         + ("" if table.noun == "client" else f" Items without a {table.noun}, such as credit notes, are Unassigned.")
     )
@@ -187,20 +187,21 @@ def _left_out(total: pd.DataFrame) -> str:
 
 def headlines(month: Month) -> list[str]:
     """Say what the headline figures mean."""
-    row = month.by_month.iloc[-1]
-    hours, worth = row["left_out_hours_of_work"], row["left_out_amount_of_work"]
+    row = month.result("realization", by=None, basis="work_date", start=month.first, end=month.last).iloc[0]
+    hours, worth = row["left_out_hours"], row["left_out_amount"]
     left_out = (
         f"{format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} on contingency, pro "
         "bono and internal matters are not counted in the value of time worked."
     )
     others = join_names([f"{format_number(amount, 'money')} {words}" for words, amount in month.other_fees.items()])
-    unfinished = f"The month is not over: it counts to {long_date(month.last)}, and is compared with the same days."
+    until = long_date(month.last)
+    unfinished = f"The {month.noun} is not over: it counts to {until}, and is compared with the same days."
     return [
-        *_HEADLINES,
+        *(each.replace("the month’s", f"the {month.noun}’s") for each in _HEADLINES),
         f"A year to date is the sum of its months; this one is {month.to_date_name()}.",
         _earlier_balances(month),
         *([left_out] if hours else []),
-        *([f"Fees billed are for time: the month’s invoices also bill {others}."] if others else []),
+        *([f"Fees billed are for time: the {month.noun}’s invoices also bill {others}."] if others else []),
         *([] if month.is_over else [unfinished]),
     ]
 
@@ -208,8 +209,8 @@ def headlines(month: Month) -> list[str]:
 def _earlier_balances(month: Month) -> str:
     """Say on which day the mirror had the balances of earlier months, or that they are not known."""
     found = [
-        f"{month_name(month.earlier(back), short=True)} from the mirror as refreshed on {long_date(each.day)}"
-        for back, each in zip((1, YEAR), month.earlier_balances, strict=True)
+        f"{month_name(day, short=True)} from the mirror as refreshed on {long_date(each.day)}"
+        for day, each in zip(month.earlier_days, month.earlier_balances, strict=False)
         if each
     ]
     if found:
@@ -233,5 +234,5 @@ def as_of(month: Month) -> str:
     loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
     zone_name = zone if zone == "UTC" else f"({zone})"
     data = f"Data as of {long_date(loaded.date())}, {loaded:%H:%M} {zone_name}. " if loaded else ""
-    unfinished = "" if month.is_over else f" The month is not over: figures run to {long_date(month.last)}."
+    unfinished = "" if month.is_over else f" The {month.noun} is not over: figures run to {long_date(month.last)}."
     return f"{data}Receivables are aged to {long_date(month.as_of)}.{unfinished}"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import long_date, long_span, month_name
+from billframes._shared.format import long_date, long_span
 from billframes._shared.names import join_names
 from billframes._shared.notes import Notes
 from billframes.book import Book
@@ -147,7 +147,7 @@ def _check_days(month: Month, about: dict[str, Any]) -> None:
     if not _has_days(month, about):
         span = long_span(Period.stated(about), begin="its beginning")
         raise LedgerError(
-            f"{about['file']} has the payments from {span}, not all of {month_name(month.first)}; export it for the "
+            f"{about['file']} has the payments from {span}, not all of {month.name}; export it for the "
             "whole month, or the year to date."
         )
 

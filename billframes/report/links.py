@@ -77,8 +77,12 @@ class Totals:
         """Return the row of one month, or the sum of the year to date."""
         rows, letter = place.table.rows, place.letter(column)
         names = pd.Series(rows["month"].astype("str").to_list())
-        start = {"now": self._month.first, "before": self._month.earlier(1), "to_date": self._month.first_of_year}
-        if period not in start:
+        start = {
+            "now": self._month.first,
+            "before": self._month.same_days(1).start,
+            "to_date": self._month.first_of_year,
+        }
+        if period not in start or (period != "to_date" and self._month.noun == "period"):
             return
         for first in names.index[names == f"{start[period]:%Y-%m}"]:
             if period != "to_date":

@@ -8,24 +8,26 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from billframes._session import book
-from billframes._shared.format import month_name
+from billframes._shared.format import span_name
 from billframes._shared.notes import collect_notes
 from billframes.analysis.data.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import NoDataError, ParameterError
-from billframes.periods import Calendar, month_end, parse_period, resolve
+from billframes.periods import Calendar, Period, month_end, parse_period, resolve
 from billframes.report.client_guidelines import check_client_guidelines
 from billframes.report.e_billing import check_e_billing
 from billframes.report.ledger_files import ledger_paths, read_ledgers
 from billframes.report.month import Month
 
+# In days: a year.
+_LONGEST = 366
 _FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
 
 
 def load(
-    month: str | int,
+    month: str | int | Period,
     *,
     settings: str = "",
     as_of: str = "",
@@ -34,12 +36,12 @@ def load(
     client: Client | None = None,
 ) -> Month:
     """
-    Load the data that a month's report needs, in parallel.
+    Load the data that the report of a month, quarter or year needs, in parallel.
 
     Parameters
     ----------
-    month : str or int
-        Such as "2026-10" or 202610.
+    month : str, int or Period
+        Such as "2026-10", 202610, "2026-Q3", "2026", "FY2026" or "last quarter".
     settings : str
         Path of a TOML file with the firm's settings.
     as_of : str
@@ -79,22 +81,25 @@ def load(
     ('October 2026', 1)
     """
     firm = FirmSettings.load(settings) if settings else None
-    first = read_month(month, FirmCalendar(settings=firm))
-    day = resolve(None, as_of, names=("", "as_of")).end if as_of else month_end(first)
+    first, end = read_months(month, FirmCalendar(lambda: client, firm))
+    day = resolve(None, as_of, names=("", "as_of")).end if as_of else end
     if day is None or day < first:
-        raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
-    last = min(day, month_end(first))
-    loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
+        raise ParameterError(
+            f"as_of={as_of!r} lies before {span_name(first, end)}; it takes a day of that period or later."
+        )
+    last = min(day, end)
+    several = None if end == month_end(first) else end
+    loaded = Month(first, last, day, book(first, last, settings=firm, client=client), end=several)
     with ThreadPoolExecutor(len(_FRAMES)) as pool:
         list(pool.map(functools.partial(_load, loaded), _FRAMES))
     if loaded.loaded_on and loaded.loaded_on < last:
         check_begun(first, loaded.loaded_on)
         # A mirror can be older than the month's last day.
         loaded.last = loaded.loaded_on
-        loaded.as_of = day if day > month_end(first) else loaded.loaded_on
+        loaded.as_of = day if day > end else loaded.loaded_on
     check_known(loaded.last, loaded.book.first_day)
     if loaded.is_empty:
-        raise NoDataError(f"No time entry and no final invoice is dated in {loaded.name}. Choose another month.")
+        raise NoDataError(f"No time entry and no final invoice is dated in {loaded.name}. Choose another period.")
     # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
     with collect_notes(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
@@ -110,19 +115,26 @@ def _load(month: Month, name: str) -> None:
         getattr(month.book, name)
 
 
-def read_month(text: str | int, calendar: Calendar | None = None) -> dt.date:
+def read_months(text: str | int | Period, calendar: Calendar | None = None) -> tuple[dt.date, dt.date]:
     """
-    Return the first day of the named month.
+    Return the first and the last day of the named month, quarter or year.
 
     Examples
     --------
-    >>> read_month("2026-10")
-    datetime.date(2026, 10, 1)
+    >>> read_months("2026-Q3")
+    (datetime.date(2026, 7, 1), datetime.date(2026, 9, 30))
     """
+    reason = ""
     try:
-        period = parse_period(text, calendar=calendar or FirmCalendar())
-    except ParameterError:
-        period = None
-    if period is None or period.start is None or period.start.day != 1 or period.end != month_end(period.start):
-        raise ParameterError(f"{text!r} is not a month; give one such as 2026-10 or 'October 2026'.")
-    return period.start
+        period = text if isinstance(text, Period) else parse_period(text, calendar=calendar or FirmCalendar())
+        first, last = period.start, period.end
+    except ParameterError as error:
+        first = last = None
+        # A fiscal year is a period, if the settings say when it begins.
+        reason = f" {error}" if str(text).upper().startswith("FY") else ""
+    if first is None or last is None or first.day != 1 or last != month_end(last) or (last - first).days > _LONGEST:
+        raise ParameterError(
+            f"{text!r} is not a month, quarter or year; give one such as 2026-10, 2026-Q3, 2026, FY2026, 'last month' "
+            f"or 'last quarter'.{reason}"
+        )
+    return first, last

@@ -27,7 +27,7 @@ from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
-from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between
+from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, month_end, months_between
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances, why_no_lockup
@@ -145,7 +145,19 @@ class Month(MonthDays):
     @property
     def year_start(self) -> dt.date:
         """The first day of the year to date: that of the fiscal year, or else 1 January."""
-        return (self.settings.fiscal_year or CALENDAR_YEAR).year_of(self.last).start or self.first
+        return self.fiscal_year.year_of(self.last).start or self.first
+
+    @property
+    def fiscal_year(self) -> FiscalYear:
+        """The firm's fiscal year, or the calendar year."""
+        return self.settings.fiscal_year or CALENDAR_YEAR
+
+    def figures(self, back: int = 0) -> dict[str, float]:
+        """Return the figures of the period, or of an earlier one: 1 is the one before, 12 the same days a year ago."""
+        span = self.same_days(back)
+        found = self.figures_of(span)
+        # People count once for all months of a period.
+        return {**found, **self._hours_of(span)} if found and self.noun == "period" else found
 
     def figures_of(self, span: Period) -> dict[str, float]:
         """Return the figures of `by_month` of other days, added up month by month; empty if they are not known."""
@@ -171,8 +183,7 @@ class Month(MonthDays):
         spans = [Period(each, min(month_end(each), self.last)) for each in self._months()]
         names = [f"{each.start:%Y-%m}" for each in spans]
         hours = pd.DataFrame(list(map(self._hours_of, spans)), index=pd.Index(names))
-        left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
-        work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
+        work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount"]]
         fees = self.result("contribution", by="month", start=self.earlier(self.months_back), end=self.last)
         fees = fees.set_index("month")[_FEES].reindex(names).fillna(0.0)
         return hours.join(billed).join(work).join(fees)
@@ -204,7 +215,7 @@ class Month(MonthDays):
     @property
     def other_fees(self) -> dict[str, float]:
         """The fees on the month's final invoices that are not fees billed, by what they are for; none below a unit."""
-        fees = self.figures_of(self.same_days(0))
+        fees = self.figures()
         kinds = {
             "in fixed fees": "fixed_fee_amount",
             "on contingency, pro bono or internal matters": "left_out_billed_amount",
@@ -269,10 +280,8 @@ class Month(MonthDays):
         """The balances of last month's end and a year ago, if a mirror has them."""
         # The report states the day of these balances itself.
         with collect_notes(Notes("page")):
-            last_month, year_ago = (
-                earlier_balances(self.firm_book, self.scope, month_end(self.earlier(back))) for back in (1, YEAR)
-            )
-            return last_month, year_ago
+            found = [earlier_balances(self.firm_book, self.scope, day) for day in self.earlier_days]
+            return found[0], found[1] if len(found) > 1 else None
 
     def changes(self, measure: str, by: str | list[str] = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure since last month by a key, and the total in one row."""

@@ -1,31 +1,52 @@
-"""The days of a month that its report counts, and those that it compares with them."""
+"""The days of a month, quarter or year that its report counts, and those that it compares with them."""
 
 from __future__ import annotations
 
 import datetime as dt
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from billframes._shared.format import days_name, month_name
+from billframes._shared.format import month_name, span_name
 from billframes.analysis.data.data_span import covers, is_known
-from billframes.periods import Period, month_end, period_before, year_before
+from billframes.periods import FiscalYear, Period, month_end, months_between, period_before, year_before
 
 # In months.
 YEAR = 12
+_QUARTER = 3
+
+
+def period_code(period: Period) -> str:
+    """
+    Return a period of whole months for the name of a file.
+
+    Examples
+    --------
+    >>> [period_code(Period(dt.date(2026, 7, 1), end)) for end in (dt.date(2026, 9, 30), dt.date(2027, 6, 30))]
+    ['2026-Q3', '2026-07-to-2027-06']
+    """
+    start, end = period.start or dt.date.min, period.end or dt.date.max
+    months = len(list(months_between(start, end)))
+    if months == 1:
+        return f"{start:%Y-%m}"
+    if months == YEAR and start.month == 1:
+        return str(start.year)
+    quarter = months == _QUARTER and start.month % _QUARTER == 1
+    return f"{start.year}-Q{end.month // _QUARTER}" if quarter else f"{start:%Y-%m}-to-{end:%Y-%m}"
 
 
 @dataclass
 class MonthDays(ABC):
     """
-    The days of a month and of the periods beside it.
+    The days of a month, or of a period of several months, and of the periods beside it.
 
-    `first` and `last` are the first and last day counted; while the month is not over, `last` is the day of the data.
-    `as_of` is the day to which receivables are aged.
+    `first` and `last` are the first and last day counted; while the period is not over, `last` is the day of the data.
+    `as_of` is the day to which receivables are aged. `end` is the last day of a period of several months.
     """
 
     first: dt.date
     last: dt.date
     as_of: dt.date
+    end: dt.date | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -38,45 +59,81 @@ class MonthDays(ABC):
         """The first day of the year to date."""
 
     @property
+    @abstractmethod
+    def fiscal_year(self) -> FiscalYear:
+        """The firm's fiscal year, or the calendar year."""
+
+    @property
+    def whole(self) -> Period:
+        """The whole period, also if it is not over."""
+        return Period(self.first, self.end or month_end(self.first))
+
+    @property
     def name(self) -> str:
-        """The month in words, such as "October 2026"."""
-        return month_name(self.first)
+        """The period in words, such as "October 2026" or "July–September 2026"."""
+        return span_name(self.first, self.end or month_end(self.first))
+
+    @property
+    def code(self) -> str:
+        """The period in names of files, such as "2026-10", "2026-Q3" or "2026"."""
+        return period_code(self.whole)
+
+    @property
+    def noun(self) -> str:
+        """What it is called in sentences."""
+        return "month" if len(list(months_between(self.first, self.end or self.first))) == 1 else "period"
 
     @property
     def is_over(self) -> bool:
-        """Whether the figures cover the whole month."""
-        return self.as_of >= month_end(self.first)
+        """Whether the figures cover the whole period."""
+        return self.as_of >= (self.end or month_end(self.first))
+
+    @property
+    def ends_month(self) -> bool:
+        """Whether the last month is counted to its end."""
+        return self.last == month_end(self.last)
 
     def earlier(self, months: int) -> dt.date:
-        """Return the first day of the month that many months earlier."""
-        index = self.first.year * 12 + self.first.month - 1 - months
+        """Return the first day of the month that many months before the last one."""
+        index = self.last.year * 12 + self.last.month - 1 - months
         return dt.date(index // 12, index % 12 + 1, 1)
 
     @property
     def months_back(self) -> int:
-        """The number of earlier months: back to the start of last year, so that both years to date are known."""
-        start = self.year_start
-        return YEAR + (self.first.year - start.year) * YEAR + self.first.month - start.month
+        """The months before the last one: back to the start of last year, so that both years to date are known."""
+        start = min(self.year_start, self.first)
+        return YEAR + (self.last.year - start.year) * YEAR + self.last.month - start.month
 
-    def same_days(self, months: int) -> Period:
-        """Return the days of an earlier month that are compared with this month: all of them if it is over."""
-        if months == YEAR:
+    def same_days(self, back: int) -> Period:
+        """Return the days that are compared with this period, all of them if it is over: before it, or a year ago."""
+        if back == YEAR:
             return year_before(self.first, self.last)
-        if months:
-            return period_before(Period(self.first, month_end(self.first)), self.last)
+        if back:
+            return period_before(self.whole, self.last, self.fiscal_year)
         return Period(self._known_from(self.first), self.last)
+
+    @property
+    def comparisons(self) -> tuple[int, ...]:
+        """The periods that it is compared with: the one before, and the same days a year ago unless they are those."""
+        return (1,) if self.same_days(1) == self.same_days(YEAR) else (1, YEAR)
+
+    @property
+    def earlier_days(self) -> list[dt.date]:
+        """The last days of the period before, and of the same period a year ago, for balances."""
+        days = (self.first - dt.timedelta(1), month_end(year_before(self.first, self.earlier(0)).end or self.first))
+        return list(dict.fromkeys(days))
 
     def same_days_name(self, months: int, *, short: bool = True) -> str:
         """Return these days in words, such as "Sep 2026", or "1–14 Sep 2026" if the month is not over."""
         span = self.same_days(months)
-        return days_name(span.start or self.first, span.end or self.last, short=short)
+        return span_name(span.start or self.first, span.end or self.last, short=short)
 
     @property
     def names_of_parts(self) -> dict[str, str]:
         """The names of months of which only some days are counted, such as "5–31 Aug 2026", by month."""
         days = [(self._known_from(each), min(month_end(each), self.last)) for each in self._months()]
         names = {
-            f"{first:%Y-%m}": (days_name(first, last, short=True), month_name(last, short=True)) for first, last in days
+            f"{first:%Y-%m}": (span_name(first, last, short=True), month_name(last, short=True)) for first, last in days
         }
         return {month: name for month, (name, whole) in names.items() if name != whole}
 
@@ -87,13 +144,7 @@ class MonthDays(ABC):
     def to_date_name(self, years_back: int = 0) -> str:
         """Return the year to date in words, such as "Jan–Oct 2026", or "Jul 2025–14 Feb 2026"."""
         span = self._year_to_date(years_back)
-        start, end = span.start or self.first, span.end or self.last
-        if (start.year, start.month) == (end.year, end.month):
-            return days_name(start, end, short=True)
-        first = month_name(start, short=True)
-        first = first if start.year != end.year else first.partition(" ")[0]
-        day = "" if end == month_end(end) else f"{end.day} "
-        return f"{f'{start.day} ' if start.day > 1 else ''}{first}–{day}{month_name(end, short=True)}"
+        return span_name(span.start or self.first, span.end or self.last, short=True)
 
     def _year_to_date(self, years_back: int) -> Period:
         if years_back:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from billframes._shared.format import long_date
+from billframes._shared.format import long_date, month_name
 from billframes.report import (
     cash,
     figures,
@@ -197,7 +197,7 @@ OUTLINE = (
                 options=lambda month: {"start": standing_out.twelve_months(month).start, "end": month.last},
             ),
         ),
-        scope=lambda month: f"invoices of twelve months to {month.name}",
+        scope=lambda month: f"invoices of twelve months to {month_name(month.earlier(0))}",
         stands_out=standing_out.concentration,
         scopes=FIRM,
     ),
@@ -228,7 +228,7 @@ OUTLINE = (
         tables=(report_tables.twelve_months,),
         page=page_parts.trends,
         finding=findings.trends,
-        scope=lambda month: f"invoices of the months to {month.name}",
+        scope=lambda month: f"invoices of the months to {month_name(month.earlier(0))}",
         notes=report_tables.BY_MONTH,
         step="Twelve months",
     ),

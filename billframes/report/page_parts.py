@@ -101,7 +101,8 @@ def hours(month: Month) -> list[ReportTable | PageTable]:
             target_hours=rows["user_id"].map(by_id["target"]), pace_to_date=rows["user_id"].map(by_id["pace_to_date"])
         )
         rows["difference_hours"] = rows["client_hours"] - rows["target_hours"]
-        columns += [measures()["target_hours"], _DIFFERENCE, _YEAR_PACE]
+        columns += [measures()["target_hours"], _DIFFERENCE]
+        columns += [_YEAR_PACE] if month.first_of_year < month.first else []
     else:
         columns += [measures()[name] for name in ("capacity_hours", "utilization")]
     columns.append(measures()["missing_hours"])

@@ -84,7 +84,7 @@ def _floor(month: Month) -> Iterator[Point]:
             f"{_money(largest['write_down_amount'])} of the {_money(total['write_down_amount'])} written down is on "
             f"the bills of {largest[table.label]}{without}"
         ).removesuffix(".") + "."
-    before = month.figures_of(month.same_days(1)).get("billing_realization", math.nan)
+    before = month.figures(1).get("billing_realization", math.nan)
     then = f" ({month.same_days_name(1, short=False)}: {format_number(before, 'ratio')})" if before == before else ""
     headline = (
         f"Billing realization is {format_number(ratio, 'ratio')}{then}, below the firm’s floor of "
@@ -195,7 +195,7 @@ def _utilization(month: Month) -> Iterator[Point]:
     if month.scope or not month.is_over:
         return
     spans = [month.same_days(back) for back in (0, 1)]
-    now, before = (month.figures_of(each).get("utilization", math.nan) for each in spans)
+    now, before = (month.figures(back).get("utilization", math.nan) for back in (0, 1))
     if not abs(now - before) > 0:
         return
     table = report_tables.timekeepers(month)
@@ -284,9 +284,9 @@ def _ledger(month: Month) -> Iterator[Point]:
 def _unbilled(month: Month) -> Iterator[Point]:
     work = float(month.wip(None).iloc[0]["total"])
     if not month.has_invoices and work > 0:
-        headline = (
-            f"Nothing was billed: no final invoice is dated from {month.counted_from.day} to {month.last:%-d %B}."
-        )
+        first = "" if month.noun == "month" else f"{month.counted_from: %B}"
+        days = f"{month.counted_from.day}{first} to {month.last:%-d %B}"
+        headline = f"Nothing was billed: no final invoice is dated from {days}."
         yield Point(headline, f"Work in progress is {_money(work)}.", "work_in_progress", 1.0)
 
 
@@ -323,7 +323,7 @@ def _e_billing(month: Month) -> Iterator[Point]:
     found = month.e_billing
     if not found.rejected:
         return
-    headline = f"The month’s unbilled work has {found.count}."
+    headline = f"The {month.noun}’s unbilled work has {found.count}."
     yield Point(headline, f"By responsible lawyer: {found.by_responsible}.", "work_in_progress", 1.0)
 
 

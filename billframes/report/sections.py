@@ -74,7 +74,7 @@ def headlines(month: Month) -> Section:
         shown += [(names[3], 5), *([("Change", 7)] if known[4] else [])]
     return Section(
         "headlines.html",
-        title="The month in figures",
+        title=f"The {month.noun} in figures",
         quiet=", ".join(name for name, _ in shown if name != "Change"),
         columns=[name for name, _ in shown],
         rows=[

@@ -11,6 +11,7 @@ import pytest
 from billframes import _session
 from billframes.cli import main
 from billframes.errors import ConfigError, ParameterError
+from billframes.periods import Period, parse_period
 from billframes.report import command, workbook as workbook_module
 
 
@@ -45,7 +46,7 @@ def run(*words: str) -> int:
 def test_the_demo_reports_october_2026_of_its_own_sandbox(built, tmp_path, capsys):
     assert run("--demo") == 0
     ((parameters, outs, client, kind),) = built
-    assert parameters["month"] == "2026-10"
+    assert parameters["month"] == parse_period("2026-10")
     assert outs == {"": tmp_path / "billframes-2026-10.html"}
     assert client.base_url.startswith("http://127.0.0.1:")
     assert client.profile is None
@@ -68,7 +69,7 @@ def test_the_defaults_are_last_month_and_the_configured_connection(built, monkey
     assert run("--out", str(out)) == 0
     ((parameters, outs, client, _),) = built
     last = dt.datetime.now().astimezone().date().replace(day=1) - dt.timedelta(days=1)
-    assert parameters["month"] == f"{last:%Y-%m}"
+    assert parameters["month"] == Period(last.replace(day=1), last)
     assert parameters["as_of"] == last.isoformat()
     assert (outs, client.base_url) == ({"": out}, "http://127.0.0.1:9")
 
@@ -79,9 +80,9 @@ def test_the_current_month_is_counted_up_to_today(built, monkeypatch):
     assert built[0][0]["as_of"] == dt.datetime.now().astimezone().date().isoformat()
 
 
-@pytest.mark.parametrize("month", ["2026-13", "2026", "2026-Q3", "October", "2026-10-05"])
+@pytest.mark.parametrize("month", ["2026-13", "2026-W41", "October", "2026-10-05"])
 def test_a_text_that_is_not_a_month_is_refused(built, month):
-    with pytest.raises(ParameterError, match="is not a month; give one such as 2026-10"):
+    with pytest.raises(ParameterError, match="is not a month, quarter or year; give one such as 2026-10"):
         run(month, "--demo")
     assert not built
 
