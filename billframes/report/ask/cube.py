@@ -57,8 +57,8 @@ class Cube:
             start = month.earlier(_MOST_MONTHS - 1)
             flows = _figures(month, [*by, "month"], is_balance=False, start=start)
             balances = _figures(month, by, is_balance=True, as_of=month.as_of)
-        first = dt.date.fromisoformat(f"{min(flows['month'], default=f'{month.first:%Y-%m}')}-01")
-        return cls(month, tuple(by), [*months_between(first, month.first)], flows, balances)
+        first = dt.date.fromisoformat(f"{min(flows['month'], default=f'{month.earlier(0):%Y-%m}')}-01")
+        return cls(month, tuple(by), [*months_between(first, month.earlier(0))], flows, balances)
 
     def packed(self) -> str:
         """Return the sums and their declarations as JSON, compressed, in the letters of base64."""
@@ -88,7 +88,9 @@ class Cube:
                 for key, found in names.items()
             },
             "subjects": [self._subject(each) for each in subjects(self.month)],
-            "yearStart": max(0, len(self.months) - len([*months_between(self.month.year_start, self.month.first)])),
+            "yearStart": max(
+                0, len(self.months) - len([*months_between(self.month.year_start, self.month.earlier(0))])
+            ),
         }
 
     def _subject(self, subject: Subject) -> Mapping[str, Any]:
