@@ -53,8 +53,8 @@ def change(client, text):
 
 @pytest.mark.slow
 def test_a_refresh_that_is_killed_is_finished_by_the_next():
-    done = kills(8)
-    assert (done.killed, done.ended) == (8, [])
+    done = kills(4)
+    assert (done.killed, done.ended) == (4, [])
 
 
 @pytest.mark.slow
