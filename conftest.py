@@ -125,16 +125,13 @@ def _kept(cases: list[pytest.Item]) -> list[pytest.Item]:
     """Return as many cases of a sweep as its mark says, evenly spaced; else each value of each parameter once."""
     if keep := cases[0].get_closest_marker("sweep").kwargs.get("keep"):
         return [cases[place * (len(cases) - 1) // max(keep - 1, 1)] for place in range(keep)]
-    values: dict[str, dict[int, int]] = {name: {} for name in cases[0].callspec.params}
-    numbers = [
-        {name: values[name].setdefault(id(value), len(values[name])) for name, value in each.callspec.params.items()}
-        for each in cases
-    ]
-    longest = max(values, key=lambda name: len(values[name]))
+    numbers = [each.callspec.indices for each in cases]
+    sizes = {name: 1 + max(each[name] for each in numbers) for name in numbers[0]}
+    longest = max(sizes, key=sizes.get)
     return [
         case
         for case, each in zip(cases, numbers, strict=True)
-        if all(each[name] == each[longest] % len(values[name]) for name in values)
+        if all(each[name] == each[longest] % size for name, size in sizes.items())
     ]
 
 

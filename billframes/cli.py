@@ -25,6 +25,10 @@ from billframes.errors import BillframesError
 
 COMMANDS = {
     "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask for confirmation, and send them."),
+    "credits": (
+        "billframes.credits.command",
+        "Write whose the fees are by the firm's rule for credits, and what another rule would change.",
+    ),
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
     "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),

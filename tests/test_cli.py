@@ -191,7 +191,7 @@ def test_only_these_commands_load_nothing_or_have_no_profile_yet():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["reprot"], "there is no command 'reprot'; it takes apply, dashboard, "),
+        (["reprot"], "there is no command 'reprot'; it takes apply, credits, dashboard, "),
         (["reprot"], "Did you mean 'report'?"),
         (["report", "--narrative", "--formatt=pdf"], "unrecognized arguments: --formatt=pdf. Did you mean '--format'?"),
     ],
@@ -281,7 +281,6 @@ def test_a_closed_pipe_is_quiet(command, stream):
     assert stream == "stdout" or done.stdout
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_not_a_closed_pipe():
     line = [sys.executable, "-m", "billframes", "doctor"]
     with Path("/dev/full").open("wb") as full:

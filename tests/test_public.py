@@ -147,10 +147,10 @@ LAYERS = (
     "bulk",
     "mirror",
     "ledger",
-    "credits",
     "_session",
     "commands",
     "report",
+    "credits",
     "widgets",
     "assistant",
 )
@@ -212,7 +212,7 @@ SHOWN = {
     "Client": "base_url check close fiscal_year limits options profile select_names settings sources",
     "Mirror": "age as_of book changes close fiscal_year history implied_receipts path refresh scan settings sizes tag "
     "time vacuum version",
-    "Book": "client fact figures first_day in_period loaded_on payment_gaps payments period rows settings",
+    "Book": "client credits fact figures first_day in_period loaded_on payment_gaps payments period rows settings",
     "Plan": "apply counts frame notes requests reverse",
 }
 

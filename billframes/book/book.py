@@ -21,6 +21,7 @@ from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
+from billframes.book.credits import BookCredits
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
@@ -38,7 +39,7 @@ else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
 
 
-class Book(BookFrames, BookAnalyses, BookPayments, SuggestsNames):
+class Book(BookFrames, BookAnalyses, BookPayments, BookCredits, SuggestsNames):
     """
     The frames that the analyses of one period need, and the analyses as methods.
 

@@ -2,7 +2,8 @@
 
 A rule (`billframes.config.credits`) gives shares of the fees to the firm, to the originators of a matter and to its
 responsible lawyer; the rest is for the work. `fees` lists the fees in cents by matter, person and day, `rules` finds
-the matters and people that a rule names, `statement` divides the fees, and `credit_methods` has `book.credits`.
+the matters and people that a rule names, and `statement` divides the fees; `calculation` does this for a book, and
+`page` and `command` write it.
 
 The fees are those of `contribution`, or with payments, those of `collected`. Work is credited as it is billed: by the
 fees of each person's entries. A fixed fee is credited to those whose time it covers, by the value of this time if all

@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 
 from billframes.config.firm import FirmSettings
-from billframes.credits.credit_methods import CreditMethods
 from billframes.errors import ConfigError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.demo import sandbox_reports
 from tests.credits.random_firms import book_of
 from tests.firms import COLUMNS
 
-credits = CreditMethods.credits  # noqa: A001 - the method's name
 RULE = {"firm": 0.1, "originating": 0.2, "responsible": 0.1}
 LAWYERS = [{"user_id": each, "name": f"{each.title()} Stone", "email": f"{each}@f.example"} for each in ("ada", "ben")]
 MATTER = {"matter_id": "m1", "name": "Acme v. Bolt", "reference": "1001-100", "client_id": "c", "responsible_id": "ada"}
@@ -45,7 +43,7 @@ def by_user(frame, column="credit_amount"):
 
 def test_a_matters_fees_are_for_bringing_it_answering_for_it_and_the_work():
     book = book_of(firm(("2026-02-01", 900.0, {"ada": 750.0, "ben": 250.0})))
-    found = credits(book, rule=RULE)
+    found = book.credits(rule=RULE)
     assert by_user(found) == {
         "The firm firm": 90,
         "Ada Stone originating": 90,
@@ -57,18 +55,18 @@ def test_a_matters_fees_are_for_bringing_it_answering_for_it_and_the_work():
     ada = found[(found["user_id"] == "ada") & (found["role"] == "originating")].iloc[0]
     assert (ada["base_amount"], ada["rate"]) == (900.0, 0.1)
     weighted = FirmSettings(originator_weights={"m1": {"Ada@f.example": 0.75, "ben": 0.25}}, credits=RULE)
-    found = by_user(credits(book_of(firm(("2026-02-01", 900.0, {"ben": 100.0})), weighted)))
+    found = by_user(book_of(firm(("2026-02-01", 900.0, {"ben": 100.0})), weighted).credits())
     assert (found["Ada Stone originating"], found["Ben Stone originating"]) == (135, 45)
 
 
 def test_without_fees_there_are_no_credits():
     for by in ("user", "role", "matter"):
-        assert credits(book_of(firm()), rule=RULE, compare=RULE | {"brackets": {"0": 0.3}}, by=by).empty
+        assert book_of(firm()).credits(rule=RULE, compare=RULE | {"brackets": {"0": 0.3}}, by=by).empty
 
 
 def test_cents_go_to_the_largest_remainder_and_add_up():
     book = book_of(firm(("2026-02-01", 100.01, {"ada": 100.0, "ben": 100.0}), ("2026-02-02", 0.01, {"ada": 1.0})))
-    found = credits(book, rule={"originating": 1 / 3, "firm": 0.1})
+    found = book.credits(rule={"originating": 1 / 3, "firm": 0.1})
     assert round(found["credit_amount"].sum(), 2) == 100.02
     assert found.attrs["credits"]["fees_amount"] == 100.02
 
@@ -77,31 +75,31 @@ def test_a_sunset_in_mid_period_ends_on_its_last_day():
     work = {"ada": 100.0}
     book = book_of(firm(("2026-02-28", 100.0, work), ("2026-03-01", 1000.0, work)))
     own = {"originating": {"Ben": 0.3}, "until": "2026-02-28"}
-    found = by_user(credits(book, rule=RULE | {"matters": {"1001-100": own}}))
+    found = by_user(book.credits(rule=RULE | {"matters": {"1001-100": own}}))
     assert (found["Ben Stone originating"], found["Ada Stone originating"]) == (30 + 100, 100)
     two = [own, {"originating": 0.0, "start": "2026-03-01"}]
-    found = by_user(credits(book, rule=RULE | {"matters": {"m1": two}}))
+    found = by_user(book.credits(rule=RULE | {"matters": {"m1": two}}))
     assert (found["Ben Stone originating"], "Ada Stone originating" in found) == (30, False)
 
 
 def test_a_rule_of_a_person_is_between_those_of_the_matter_and_the_firm():
     book = book_of(firm(("2026-02-01", 1000.0, {"ben": 100.0})))
     of_ada = RULE | {"users": {"Ada": {"originating": 0.4, "responsible": 0.05}}}
-    found = by_user(credits(book, rule=of_ada))
+    found = by_user(book.credits(rule=of_ada))
     assert (found["Ada Stone originating"], found["Ada Stone responsible"]) == (200, 50)
     assert (found["Ben Stone originating"], found["Ben Stone working"]) == (100, 550)
-    found = by_user(credits(book, rule=of_ada | {"matters": {"m1": {"originating": 0.1}}}))
+    found = by_user(book.credits(rule=of_ada | {"matters": {"m1": {"originating": 0.1}}}))
     assert (found["Ada Stone originating"], found["Ada Stone responsible"]) == (50, 50)
 
 
 def test_what_nobody_brought_and_credit_notes_come_first():
     unbrought = [MATTER | {"originator_ids": []}]
     records = firm(("2026-02-01", 1000.0, {"ada": 100.0}), ("2026-02-02", -100.0, {}), matters=unbrought)
-    found = credits(book_of(records), rule=RULE)
+    found = book_of(records).credits(rule=RULE)
     assert by_user(found.head(3)) == {"No one originating": 180, "No one responsible": -10, "No one working": -60}
     assert found["user_name"].iloc[3] == "The firm"
     assert found["credit_amount"].sum() == 900
-    matters = credits(book_of(records), rule=RULE, by="matter")
+    matters = book_of(records).credits(rule=RULE, by="matter")
     assert matters.groupby("matter_name")["credit_amount"].sum().to_dict() == {"Acme v. Bolt": 1000, "No matter": -100}
 
 
@@ -122,7 +120,7 @@ def test_a_fixed_fee_is_shared_by_the_time_it_covers(work, expected, how):
         for number, (user, hours, amount) in enumerate(work)
     ]
     records = firm(("2026-02-01", 1000.0, {}), fixed_fees=[fee | {"invoice_id": "i0", "amount": 1000.0}])
-    found = credits(book_of(records | {"time_entries": covered}), rule={})
+    found = book_of(records | {"time_entries": covered}).credits(rule={})
     assert by_user(found) == {f"{name} Stone working": each for name, each in expected.items()}
     assert found.attrs["credits"]["fixed_fees"][how] == 1000
 
@@ -132,11 +130,11 @@ def test_brackets_are_of_the_credit_of_the_fiscal_year():
     records = firm(("2026-03-31", 800.0, work), ("2026-04-30", 400.0, work), ("2026-07-01", 400.0, work))
     settings = FirmSettings(fiscal_year_start="07", credits={"brackets": {"0": 0.3, "1,000": 0.5}})
     book = book_of(records, settings, end=pd.Timestamp("2026-08-31").date())
-    paid = credits(book, start="2026-04-01", end="2026-08-31")
+    paid = book.credits(start="2026-04-01", end="2026-08-31")
     # 200 of 400 are in the first bracket, after 800 of the same year; July begins another year.
     assert by_user(paid, "payout_amount") == {"Ada Stone working": 200 * 0.3 + 200 * 0.5 + 400 * 0.3}
     assert by_user(paid) == {"Ada Stone working": 800}
-    compared = credits(book, compare={"brackets": {"0": 0.5}}, start="2026-07-01", end="2026-08-31")
+    compared = book.credits(compare={"brackets": {"0": 0.5}}, start="2026-07-01", end="2026-08-31")
     assert by_user(compared, "compared_payout_amount") == {"Ada Stone working": 200}
 
 
@@ -161,7 +159,7 @@ def test_collected_fees_count_on_the_day_of_the_payment():
     )
     sunset = {"originating": {"Ben": 0.1}, "until": "2026-02-28"}
     rule = {"base": "collected", "matters": {"m1": sunset}}
-    found = credits(book_of(records), rule=rule, payments=paid)
+    found = book_of(records).credits(rule=rule, payments=paid)
     assert by_user(found) == {
         "No one working": 7,
         "Ada Stone working": 60 + 66.67,
@@ -169,11 +167,11 @@ def test_collected_fees_count_on_the_day_of_the_payment():
         "Ben Stone working": 30 + 33.34,
     }
     with pytest.raises(ParameterError, match="these are from 1 February 2026 to 30 June 2026"):
-        credits(book_of(records), rule=rule, payments=payments(records, start="2026-02-01"))
+        book_of(records).credits(rule=rule, payments=payments(records, start="2026-02-01"))
     with pytest.raises(ParameterError, match="needs payments="):
-        credits(book_of(records), rule=RULE, base="collected")
+        book_of(records).credits(rule=RULE, base="collected")
     with pytest.raises(ParameterError, match="fees collected and the other of fees billed; pass base="):
-        credits(book_of(records), rule=rule, compare=RULE, payments=paid)
+        book_of(records).credits(rule=rule, compare=RULE, payments=paid)
 
 
 def test_collected_credits_of_the_sandbox_add_up_to_collected(client, tmp_path):
@@ -181,10 +179,10 @@ def test_collected_credits_of_the_sandbox_add_up_to_collected(client, tmp_path):
 
     book = bf.book("2026-10", client=client)
     paid = book.payments(read_ledger(sandbox_reports(tmp_path)["payments"]))
-    found = credits(book, rule=RULE, base="collected", payments=paid)
+    found = book.credits(rule=RULE, base="collected", payments=paid)
     total = book.collected(paid, by=None)["collected_amount"].sum()
     assert round(found["credit_amount"].sum(), 2) == round(total, 2) > 0
-    by_matter = credits(book, rule=RULE, base="collected", payments=paid, by="matter")
+    by_matter = book.credits(rule=RULE, base="collected", payments=paid, by="matter")
     matters = book.collected(paid, by="matter").set_index("matter_id")["collected_amount"]
     credited = by_matter.groupby("matter_id", dropna=False)["credit_amount"].sum()
     # Each payment is rounded to cents once.
@@ -199,7 +197,7 @@ def year(client):
 
 
 def test_the_sandboxs_firm_under_20_and_15_percent_for_originators(year):
-    found = credits(year, rule=RULE, compare=RULE | {"originating": 0.15})
+    found = year.credits(rule=RULE, compare=RULE | {"originating": 0.15})
     assert round(found["credit_amount"].sum(), 2) == round(found["compared_amount"].sum(), 2) == 4_629_170.17
     change = found.groupby("user_name")["difference_amount"].sum().round()
     assert change["Dolores Abernathy-Cruz"] == change.min() == -45_849
@@ -232,7 +230,7 @@ def test_the_credits_of_one_partner_are_those_added_up_by_hand(year):
     shared["fee"] = shared["amount"] * shared["part"].fillna(1.0)
     fees = pd.concat([fees, shared[["matter_id", "user_id", "fee"]]])
     by_matter = fees.groupby("matter_id")["fee"].sum()
-    found = credits(year, rule=RULE)
+    found = year.credits(rule=RULE)
     for person in ("Samuel Okonkwo", "Dolores Abernathy-Cruz", "Hannah Levy"):
         user = year.users.set_index("name").loc[person, "user_id"]
         brought = matters["originator_ids"].map(lambda people, user=user: list(people).count(user) / (len(people) or 1))
@@ -282,11 +280,11 @@ def test_the_credits_of_one_partner_are_those_added_up_by_hand(year):
 )
 def test_a_bad_rule_is_refused_in_one_sentence(rule, message):
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
-        credits(book_of(firm(("2026-02-01", 1.0, {"ada": 1.0}))), rule=rule)
+        book_of(firm(("2026-02-01", 1.0, {"ada": 1.0}))).credits(rule=rule)
     assert len(re.findall(r"\w[.?](?= [A-Z])", str(caught.value))) <= 2
     if rule is not None:
         with pytest.raises(ParameterError):
-            credits(book_of(firm()), rule={}, compare=rule)
+            book_of(firm()).credits(rule={}, compare=rule)
 
 
 def test_a_file_has_the_rule_in_its_table(tmp_path):
@@ -295,7 +293,7 @@ def test_a_file_has_the_rule_in_its_table(tmp_path):
         '[credits]\nfirm = 0.1\n[credits.matters."1001-100"]\nuntil = 2027-06-30\noriginating = {Ada = 0.2}'
     )
     book = book_of(firm(("2026-02-01", 100.0, {"ben": 1.0})))
-    assert by_user(credits(book, rule=path))["Ada Stone originating"] == 20
+    assert by_user(book.credits(rule=path))["Ada Stone originating"] == 20
     path.write_text("[credits]\nfirm = 2")
     for text, message in (
         ("[credits]\nfirm = 2", "rule.toml: credits.firm=2"),
@@ -303,9 +301,9 @@ def test_a_file_has_the_rule_in_its_table(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(ConfigError, match=message):
-            credits(book, rule=str(path))
+            book.credits(rule=str(path))
     with pytest.raises(ConfigError, match="can't be read as a rule for credits"):
-        credits(book, rule=tmp_path / "none.toml")
+        book.credits(rule=tmp_path / "none.toml")
 
 
 def test_settings_have_the_rule(tmp_path):

@@ -7,11 +7,9 @@ import random
 import pytest
 
 from billframes.config.firm import FirmSettings
-from billframes.credits.credit_methods import CreditMethods
 from billframes.credits.statement import ROLES
 from tests.credits.random_firms import book_of, credits_by_sql, random_firm, random_rule
 
-credits = CreditMethods.credits  # noqa: A001 - the method's name
 QUICK, ALL = 24, 1_500
 
 
@@ -30,18 +28,18 @@ def check(seed: int) -> None:
             m: sum(c for (n, _, _), c in expected[name].items() if n == m) for m, _, _, _ in rows_by_sql
         }
     assert of_matters["credit"] == of_matters["compared"]
-    found = credits(book, compare=rules[1], by="matter")
+    found = book.credits(compare=rules[1], by="matter")
     for name, credits_ in expected.items():
         keys = found[["matter_id", "user_id", "role"]].astype("object")
         keys = keys.where(keys.notna(), None).itertuples(index=False, name=None)
         cents = (found[f"{name}_amount"] * 100).round().astype(int)
         assert {key: each for key, each in zip(keys, cents, strict=True) if each} == credits_, (seed, name)
     for by in ("user", "role"):
-        sums = credits(book, compare=rules[1], by=by)
+        sums = book.credits(compare=rules[1], by=by)
         for name in expected:
             assert round(sums[f"{name}_amount"].sum() * 100) == fees, (seed, by)
         assert round(sums["difference_amount"].sum(), 2) == 0
-    own = credits(book, compare=rules[0])
+    own = book.credits(compare=rules[0])
     assert (own["difference_amount"] == 0).all(), seed
 
 

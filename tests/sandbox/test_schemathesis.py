@@ -8,7 +8,6 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
 from billframes.sandbox.app import WRITES
-from tests.examples import example_count
 
 CHECKS = [
     checks.allow_header_conformance,
@@ -67,7 +66,7 @@ def test_operation(fresh_api, operations, label, mode):
         pytest.skip("takes nothing that could be wrong")
 
     @settings(
-        max_examples=example_count(6),
+        max_examples=12,
         deadline=None,
         derandomize=True,
         phases=[Phase.explicit, Phase.generate],

@@ -1,12 +1,11 @@
-"""`book.credits`: the credits of a book's period by a rule, and beside those by another rule."""
+"""The credits of a book's period by a rule, and beside those by another rule; what `book.credits` returns."""
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, Literal, cast
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import pandas as pd
 
@@ -20,7 +19,7 @@ from billframes.credits.statement import CREDIT, ROLES, shared_payouts, statemen
 from billframes.days import FiscalYear
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attach_notes
-from billframes.periods import DateLike, Period
+from billframes.periods import Period
 
 NO_ONE, FIRM, NO_MATTER = "No one", "The firm", "No matter"
 _KEYS = {"user": ["user_id", "role"], "role": ["role"], "matter": [*CREDIT]}
@@ -32,80 +31,33 @@ _AMOUNTS = {
     "compared_payout": "compared_payout_amount",
 }
 _RATE_DIGITS, _DAY = 6, dt.timedelta(1)
-_Rule = CreditRule | Mapping[str, Any] | str | Path
 _Fees = Callable[[Period], pd.DataFrame]
 
 
-class CreditMethods:
-    """The credits of a book's period, as a method of the book."""
-
-    def credits(
-        self: Any,
-        *,
-        rule: _Rule | None = None,
-        compare: _Rule | None = None,
-        base: Literal["billed", "collected"] | None = None,
-        by: Literal["user", "role", "matter"] = "user",
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        payments: pd.DataFrame | None = None,
-    ) -> pd.DataFrame:
-        """
-        Divide the fees of the period among those who brought, answer for and did the work, by the firm's rule.
-
-        Parameters
-        ----------
-        rule : mapping or path, optional
-            The keys of `[credits]` in the firm's settings, or a TOML file with this table. By default the settings'.
-        compare : mapping or path, optional
-            Another rule, for what it would change.
-        base : {"billed", "collected"}, optional
-            Fees on final invoices dated in the period, or fees paid in cash in it. By default the rule's.
-        by : {"user", "role", "matter"}
-            One row per person and role; per role; or per matter, person and role.
-        start, end : date-like, optional
-            Another period than the book's. A period that is not over ends on the day of the load.
-        payments : DataFrame, optional
-            From `payments`, for `base="collected"`.
-
-        Returns
-        -------
-        DataFrame
-            What is nobody's comes first, then the firm's, then people, the largest credit first. `base_amount` are the
-            fees that a row's `rate` is of; a fee is in the base of several rows. `credit_amount` adds up to the fees of
-            the period, and of each matter, to the cent. With brackets, `payout_amount` is what they pay of the credit.
-            With `compare`, `compared_amount` is the credit under the other rule, and `difference_amount` how much more
-            that is. `attrs["credits"]` has the fees, and how fixed fees were shared.
-
-        Raises
-        ------
-        ParameterError, ConfigError
-            A rule is not valid or names someone unknown, or the payments don't cover the period.
-
-        Examples
-        --------
-        >>> book = bf.book("2026-10")
-        >>> rows = book.credits(rule={"firm": 0.1, "originating": 0.2}, by="role")
-        >>> round(float(rows["credit_amount"].sum() - book.contribution(by=None)["fees_amount"].iloc[0]), 2)
-        0.0
-        """
-        check_choice(by, "by", tuple(_KEYS))
-        given = self.settings.credits if rule is None and self.settings else rule
-        rules = [read_rule(given, "rule"), *([] if compare is None else [read_rule(compare, "compare")])]
-        which = _base(rules, base)
-        notes = Notes("book")
-        try:
-            with collect_notes(notes):
-                rows, about = _calculate(self, rules, which, Period(*self._days.span(start, end)), payments)
-        finally:
-            notes.finish()
-        result = _table(rows, by, self)
-        result.attrs["credits"] = about
-        found: pd.DataFrame = attach_notes(result, notes)
-        return found
-
-
-METHODS = CreditMethods
+def credits_of_book(
+    book: Any,
+    rule: Any,
+    compare: Any,
+    base: str | None,
+    by: str,
+    period: Period,
+    payments: pd.DataFrame | None,
+) -> pd.DataFrame:
+    """Return the credits of a book's period; see `Book.credits`."""
+    check_choice(by, "by", tuple(_KEYS))
+    given = book.settings.credits if rule is None and book.settings else rule
+    rules = [read_rule(given, "rule"), *([] if compare is None else [read_rule(compare, "compare")])]
+    which = _base(rules, base)
+    notes = Notes("book")
+    try:
+        with collect_notes(notes):
+            rows, about = _calculate(book, rules, which, period, payments)
+    finally:
+        notes.finish()
+    result = _table(rows, by, book)
+    result.attrs["credits"] = about
+    found: pd.DataFrame = attach_notes(result, notes)
+    return found
 
 
 def _base(rules: list[CreditRule], base: str | None) -> str:
