@@ -50,7 +50,8 @@ _SERVER = (
     "from billframes.widgets.dashboard import server; server._PAUSE = 600; server.main(*sys.argv[1:])"
 )
 _MADE = "1 November 2026, 08:00"
-_SCREENS = {"report-screen": (1280, 1500), "report-phone": (390, 844)}
+_SCREENS = {"report-screen": (1280, 1760), "report-phone": (390, 844)}
+_QUESTION = "#realization/by=matter/client=granite-mutual-insurance-company/2025-11..2026-10/with=year-before"
 _WAIT = 120_000
 _IS_BUSY = "cell => [...cell.querySelectorAll('.bf-busy, .bf-drawing')].some(each => each.offsetParent)"
 # Without this, the pictures would have the fonts of the machine that builds them.
@@ -155,6 +156,9 @@ def _draw(
         for name, (width, height) in _SCREENS.items():
             report_page.set_viewport_size({"width": width, "height": height})
             report_page.set_content(report.result())
+            report_page.evaluate("question => { location.hash = question }", _QUESTION)
+            report_page.locator(".ask table").wait_for()
+            report_page.evaluate("scrollTo(0, 0)")
             report_page.screenshot(path=folder / f"{name}.png")
         browser.close()
 

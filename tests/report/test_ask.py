@@ -287,3 +287,30 @@ def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp
     hours = october.result("utilization", by=None, start=october.first, end=october.last)["client_hours"].iloc[0]
     assert float(total) == pytest.approx(hours, abs=0.005)
     page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.sweep(keep=1)
+@pytest.mark.parametrize("seed", range(10))
+def test_a_thousand_answers_are_the_sums_of_the_cube(asked, october, seed):
+    """The functions of `answer.js`, without the page, beside sums of the frames from which the page is made."""
+    chance, cube = random.Random(seed), Cube.of(october)
+    questions, wanted = [], []
+    for _ in range(1_000):
+        subject = chance.choice(subjects(october))
+        frame = cube.balances if subject.is_balance else cube.flows
+        first, last = sorted(chance.choices(range(len(cube.months)), k=2))
+        only = {}
+        for key in chance.sample(BALANCES, chance.choice((0, 1, 2))):
+            names = cube._names(key)
+            only[key] = sorted(chance.sample(range(len(names)), min(len(names), 4)))
+            frame = frame[frame[f"{key}_id"].fillna("").isin(names.index[only[key]])]
+        if not subject.is_balance:
+            frame = frame[frame["month"].between(f"{cube.months[first]:%Y-%m}", f"{cube.months[last]:%Y-%m}")]
+        questions.append({"subject": subject.name, "by": None, "only": only, "from": first, "to": last})
+        sums = [each.column for each in subject.by_name.values() if each.measure.adds_up]
+        wanted.append(frame[sums].sum(skipna=False).to_dict())
+    found = asked.evaluate("questions => questions.map(each => total(ask.cube, each))", questions)
+    for answer, right in zip(found, wanted, strict=True):
+        known = {name: None if pd.isna(value) else value for name, value in right.items()}
+        assert {name: answer[name] for name in known} == pytest.approx(known, abs=0.005)

@@ -55,11 +55,11 @@ function ratio(values, [part, whole]) {
 }
 
 // The sum of all rows of an answer.
-function total(cube, question) {
-  const [found] = answer(cube, { ...question, by: null });
+function total(cube, question, rows = answer(cube, question)) {
   const subject = subjectOf(cube, question);
-  const none = Object.fromEntries(subject.columns.map((each) => [each.name, each.parts ? null : 0]));
-  return found ? found.values : none;
+  const names = subject.columns.filter((each) => !each.parts).map((each) => each.name);
+  const found = names.map((name) => rows.reduce((sum, { values }) => sum + (values[name] ?? NaN), 0));
+  return withRatios(subject, names, found);
 }
 
 // The same question for earlier months; or why nothing is compared.

@@ -30,7 +30,8 @@ function shownAnswer(cube, question) {
   const size = ({ values }) => values[sort.name] ?? -Infinity;
   const bySize = (one, other) => size(other) - size(one) || names[one.code].name.localeCompare(names[other.code].name);
   const isByTime = question.by === "month" && !question.sort;
-  const rows = answer(cube, question).filter((each) => !isNothing(each));
+  const all = answer(cube, question);
+  const rows = all.filter((each) => !isNothing(each));
   const largest = [...rows].sort(bySize)[0];
   rows.sort(isByTime ? (one, other) => one.code - other.code : bySize);
   const then = question.compared in COMPARED && !subject.isBalance ? earlier(cube, question, question.compared) : {};
@@ -39,7 +40,7 @@ function shownAnswer(cube, question) {
       rows: new Map(answer(cube, then.question).map(({ code, values }) => [code + (question.by === "month" ? question.from - then.question.from : 0), values])),
   };
   const lead = subject.columns.find((each) => each.parts) || subject.columns[0];
-  return { subject, lead, sort, isByTime, names, rows, largest, total: total(cube, question), before, why: then.why };
+  return { subject, lead, sort, isByTime, names, rows, largest, total: total(cube, question, all), before, why: then.why };
 }
 
 class Ask {
