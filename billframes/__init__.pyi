@@ -45,4 +45,5 @@ from .widgets import explore as explore
 
 # For type checkers the last import counts, and those from the modules `book` and `mirror` bind these names, too.
 # isort: split
-from ._session import book as book, mirror as mirror
+from ._session import book as book
+from .mirror.opening import mirror as mirror

@@ -10,33 +10,27 @@ first load of a process does not wait for them.
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from billframes._shared.forks import PerProcess
-from billframes._shared.limits import user_path
 from billframes.client import Client
 from billframes.client_options import ClientOptions, check_option_names, document_options
-from billframes.config.credentials import same_address
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.config.secret import Secret, hide
-from billframes.errors import ParameterError
 from billframes.loaders.loader_set import LoaderSet
 from billframes.loading.enrich import ENTITIES, checked_entities, join_details, kind_and_columns
-from billframes.loading.progress import Progress
 from billframes.periods import DateLike, FiscalYear, resolve
 from billframes.schema.resources import ALL_ZERO_ID as CLEAR
+from billframes.wings import module_of
 
 if TYPE_CHECKING:
     from billframes.book import Book
-    from billframes.bulk.plan import Outcomes
-    from billframes.mirror import Mirror
     from billframes.sandbox import Sandbox
 
 __all__ = [
@@ -56,9 +50,7 @@ __all__ = [
     "health",
     "invoices",
     "matters",
-    "mirror",
     "practice_areas",
-    "resume",
     "time_entries",
     "users",
 ]
@@ -142,7 +134,7 @@ def _set_default(client: Client) -> Client:
 
 def _open_mirror(path: str | Path, client: Client | None = None, *, fiscal: FiscalYear | None = None) -> Client:
     """Open a mirror to use it as a client: it has the same loaders. It is refreshed from `client`."""
-    opened = mirror(path, client=client)
+    opened = module_of("mirror", "opening").mirror(path, client=client)
     opened._own_fiscal_year = fiscal
     # Raises here, and not at the first load, if the mirror can't be read.
     _ = opened.version
@@ -279,100 +271,3 @@ def book(
     owner = client or default_client()
     period = resolve(start, end, calendar=FirmCalendar(lambda: owner, settings))
     return Book(period, settings=settings, client=owner)
-
-
-def mirror(
-    path: str | Path,
-    *,
-    client: Client | None = None,
-    max_age: str | dt.timedelta | None = None,
-    storage_options: Mapping[str, str] | None = None,
-) -> Mirror:
-    """
-    Open a local copy of all resources, or choose the place of a new copy.
-
-    Parameters
-    ----------
-    path : str or Path
-        A folder, or "s3://…".
-    client : Client, optional
-        The client to refresh from; by default the default client.
-    max_age : timedelta or str, optional
-        Largest age of the data, such as "1 day". Loads raise an error if the data are older.
-    storage_options : mapping of str to str, optional
-        Options of the object store, such as `AWS_ENDPOINT_URL`. No repr shows their credentials, and a pickle leaves
-        them out.
-
-    Returns
-    -------
-    Mirror
-
-    Raises
-    ------
-    MirrorError
-        `deltalake` is not installed.
-
-    Examples
-    --------
-    >>> m = bf.mirror(folder / "firm")  # doctest: +SKIP
-    >>> m.refresh()  # doctest: +SKIP
-    >>> m.time_entries("2026-10")  # doctest: +SKIP
-    """
-    from billframes.mirror import Mirror
-    from billframes.mirror.bucket import BucketOptions
-    from billframes.mirror.catalogue import checked_span
-    from billframes.mirror.storage import Storage, check_installed
-
-    # This comes first: if anything fails later, no frame of the traceback holds a credential as text.
-    options, storage_options = BucketOptions(storage_options), None
-    check_installed()
-    span = None if max_age is None else checked_span("max_age", max_age)
-    return Mirror(Storage(path, options), default=default_client, client=client, max_age=span)
-
-
-def resume(journal: str | Path, *, client: Client | None = None, progress: bool | Progress | None = None) -> Outcomes:
-    """
-    Finish the unfinished changes of a journal. No change is sent twice, and none is left out.
-
-    Parameters
-    ----------
-    journal : str or Path
-        The file that `Plan.apply` wrote.
-    client : Client, optional
-        A client of the journal's server; by default the default client.
-    progress : bool or callable, optional
-        As for the loaders.
-
-    Returns
-    -------
-    Outcomes
-        One row per change of the plan, including those made before.
-
-    Raises
-    ------
-    ParameterError
-        There is no such file, it is not a journal, it belongs to another server, it is finished, or another process is
-        writing it. Nothing was sent.
-
-    Examples
-    --------
-    >>> bf.bulk.resume("elsewhere.journal")
-    Traceback (most recent call last):
-    billframes.errors.ParameterError: There is no journal elsewhere.journal.
-    """
-    from billframes.bulk.journal import Journal
-    from billframes.bulk.plan import apply_journal
-
-    path = user_path(journal)
-    with Journal.open(path) as opened:
-        about = opened.about
-        connection = (client or default_client())._connection
-        own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
-        if not same_address(own, other):
-            raise ParameterError(
-                f"The journal {path} has changes for {own}, and the client is connected to {other or 'a mirror'}. "
-                "Connect to the journal's server to resume it."
-            )
-        if about.get("finished"):
-            raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")
-        return apply_journal(connection, opened, progress)

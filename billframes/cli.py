@@ -22,35 +22,18 @@ from billframes._shared.messages import DEBUG_VARIABLE, ArgumentParser, say_erro
 from billframes._shared.names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
+from billframes.wings import commands
 
-COMMANDS = {
-    "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask for confirmation, and send them."),
-    "credits": (
-        "billframes.credits.command",
-        "Write whose the fees are by the firm's rule for credits, and what another rule would change.",
-    ),
-    "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
+_OWN = {
     "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
-    "guidelines": (
-        "billframes.report.guideline_command",
-        "Show what clients may refuse or cut of the unbilled work, by their guidelines.",
-    ),
-    "ledes": ("billframes.commands.ledes", "Write invoices as LEDES e-bills, or show what a portal would reject."),
     "login": ("billframes.commands.login", "Save an address and a token."),
-    "mcp": ("billframes.assistant.command", "Serve figures to an assistant application on this machine, read-only."),
-    "report": ("billframes.report.command", "Write a month's billing report."),
-    "review": (
-        "billframes.commands.review",
-        "Write the prebill review: one sheet per invoice, and a workbook.",
-    ),
+    "report": ("billframes.commands.report", "Write a month's billing report."),
+    "review": ("billframes.commands.review", "Write the prebill review: one sheet per invoice, and a workbook."),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
-    "sync": ("billframes.commands.sync", "Bring a local copy of all records up to date."),
-    "tie-out": (
-        "billframes.commands.tie_out",
-        "Compare the receivables with a report of the firm's books, and give each difference a reason.",
-    ),
 }
+COMMANDS = dict(sorted((_OWN | commands()).items()))
+
 # Most objects of a command stay until its end, so looking for garbage as often as Python does takes 7 % of the time
 # of a report.
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 100_000
@@ -161,9 +144,9 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     if requested is not None and requested not in COMMANDS:
         hint = closest(requested, COMMANDS)
         parser.error(f"there is no command {requested!r}; it takes {', '.join(COMMANDS)}.{hint}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
-        subparser = commands.add_parser(name, help=summary, description=wrapped(summary), formatter_class=_Help)
+        subparser = subparsers.add_parser(name, help=summary, description=wrapped(summary), formatter_class=_Help)
         if name != requested:
             continue
         command = importlib.import_module(module)

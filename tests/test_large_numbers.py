@@ -9,9 +9,9 @@ import pytest
 
 import billframes as bf
 from billframes._shared.limits import checked_number
-from billframes.commands.tie_out import amount
 from billframes.config.profiles import Limits
 from billframes.guidelines import keys
+from billframes.ledger.command import amount
 from billframes.ledger.values import cents
 from billframes.loading.request_bodies import _number
 from billframes.mirror.catalogue import _end_of, checked_span

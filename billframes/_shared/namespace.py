@@ -13,6 +13,7 @@ from typing import Any
 from billframes._shared.suggestions import suggest_arguments
 from billframes.errors import __all__ as error_names, unknown_name
 
+_ROOT = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 
 
@@ -42,7 +43,15 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
 
 
 def _listed(folder: Path) -> dict[str, str]:
-    """Return the names of a namespace, with their modules; none of a package without a stub."""
+    """Return the names of a namespace, with their modules; none of a package without a stub or of a deleted one."""
     stub = folder / "__init__.pyi"
     found = _IMPORT.findall(stub.read_text(encoding="utf-8")) if stub.exists() else ()
-    return {name: module for module, *given in found for name in re.findall(r"\b(\w+) as", "".join(given))}
+    listed = {name: module for module, *given in found for name in re.findall(r"\b(\w+) as", "".join(given))}
+    return {name: module for name, module in listed.items() if _is_there(name if module == "." else module, folder)}
+
+
+def _is_there(module: str, folder: Path) -> bool:
+    """Tell whether the top folder or module of a name is there: a wing can be deleted."""
+    base = _ROOT if module.startswith("billframes.") else folder
+    top = base / module.removeprefix("billframes.").lstrip(".").partition(".")[0]
+    return top.exists() or top.with_suffix(".py").exists()

@@ -6,22 +6,15 @@ from typing import Any, Literal
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.books.payment_gaps import payment_gaps as payment_gaps
-from billframes.analysis.books.payments import payments as payments
-from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import fact as fact
 from billframes.analysis.sheets.aging import aging as _aging
 from billframes.analysis.sheets.billing_lag import billing_lag as _billing_lag
 from billframes.analysis.sheets.bridge import bridge as bridge
 from billframes.analysis.sheets.budget_burn import budget_burn as _budget_burn
-from billframes.analysis.sheets.cash_forecast import cash_forecast as cash_forecast
-from billframes.analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
 from billframes.analysis.sheets.code_check import code_check as _code_check
-from billframes.analysis.sheets.collected import collected as collected
 from billframes.analysis.sheets.compare import compare as compare
 from billframes.analysis.sheets.contribution import contribution as contribution
-from billframes.analysis.sheets.days_to_pay import days_to_pay as days_to_pay
 from billframes.analysis.sheets.duplicates import duplicates as _duplicates
 from billframes.analysis.sheets.effective_rates import effective_rates as _effective_rates
 from billframes.analysis.sheets.exposure import exposure as _exposure
@@ -38,12 +31,19 @@ from billframes.analysis.sheets.realization import realization as _realization
 from billframes.analysis.sheets.reconcile import reconcile as _reconcile
 from billframes.analysis.sheets.scorecard import scorecard as _scorecard
 from billframes.analysis.sheets.stale import stale as _stale
-from billframes.analysis.sheets.tie_out import tie_out as tie_out
 from billframes.analysis.sheets.timekeeping_lag import timekeeping_lag as _timekeeping_lag
 from billframes.analysis.sheets.utilization import utilization as _utilization
 from billframes.analysis.sheets.wip import wip as _wip
 from billframes.analysis.sheets.write_downs import write_downs as _write_downs
 from billframes.config.firm import FirmSettings
+from billframes.forecast.cash_forecast import cash_forecast as cash_forecast
+from billframes.forecast.cash_forecast_record import cash_forecast_record as cash_forecast_record
+from billframes.forecast.horizons import Horizons
+from billframes.ledger.collected import collected as collected
+from billframes.ledger.days_to_pay import days_to_pay as days_to_pay
+from billframes.ledger.payment_gaps import payment_gaps as payment_gaps
+from billframes.ledger.payments import payments as payments
+from billframes.ledger.tie_out import tie_out as tie_out
 from billframes.periods import DateLike
 
 def aging(

@@ -17,7 +17,6 @@ from billframes.analysis.declare.spec import Analysis
 from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.errors import ParameterError
-from billframes.ledger import read_ledger
 from billframes.loading.load_info import attached
 from billframes.periods import Period
 
@@ -25,8 +24,8 @@ from billframes.periods import Period
 def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]:
     """Return the argument that an analysis takes from the firm's books; nothing if it takes none."""
     # These modules take long to import, and few questions are about the books.
-    from billframes.report.ledger_files import ledger_paths, read_payments
-    from billframes.report.ledger_memory import kept_reports
+    from billframes.ledger.kept_reports import kept_reports
+    from billframes.ledger.month_reports import ledger_paths, read_payments
 
     needs = analysis.book.first
     if needs not in ("payments", "ledger"):
@@ -58,7 +57,8 @@ def _check_covered(payments: pd.DataFrame, book: Book) -> None:
 
 
 def _open_items(book: Book, paths: list[Path], kept: list[pd.DataFrame]) -> pd.DataFrame:
-    from billframes.report.ledger_memory import kept_open_items
+    from billframes.ledger import read_ledger
+    from billframes.ledger.kept_reports import kept_open_items
 
     day, files = _last_day(book), [*map(read_ledger, paths)]
     fits = [each for each in files if _opened(each) and each.attrs["ledger"]["as_of"] in (None, day.isoformat())]

@@ -78,8 +78,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _options(args: argparse.Namespace, client: Client) -> dict[str, Any]:
-    from billframes._session import mirror
     from billframes.assistant.pseudonyms import Pseudonyms
+    from billframes.mirror.opening import mirror
 
     return {
         "newest": functools.partial(mirror, args.mirror) if args.mirror else None,

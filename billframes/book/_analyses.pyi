@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.keys.by import By
 from billframes.config.firm import FirmSettings
+from billframes.forecast.horizons import Horizons
 from billframes.periods import DateLike
 
 class BookAnalyses:

@@ -21,25 +21,29 @@ from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
-from billframes.book.credits import BookCredits
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
 from billframes.book.methods import FRAME_NAMES, analysis_methods
-from billframes.book.payments import BookPayments
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
 from billframes.periods import DateLike, Period
+from billframes.wings import book_methods
 
 if TYPE_CHECKING:
     from billframes.analysis.results._figure_names import FigureName
     from billframes.book._analyses import BookAnalyses
+    from billframes.credits.book_methods import BookCredits
+    from billframes.ledger.book_methods import BookPayments
+
+    class MoreMethods(BookPayments, BookCredits): ...
 else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
+    MoreMethods = type("MoreMethods", book_methods(), {})
 
 
-class Book(BookFrames, BookAnalyses, BookPayments, BookCredits, SuggestsNames):
+class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
     """
     The frames that the analyses of one period need, and the analyses as methods.
 

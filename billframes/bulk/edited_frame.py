@@ -17,6 +17,7 @@ from narwhals.exceptions import DuplicateError
 
 from billframes._shared.export import is_cut
 from billframes._shared.names import closest, first_few
+from billframes._shared.workbook_sheets import Percentage
 from billframes.bulk.cells import UnreadableCellError, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.errors import ParameterError
@@ -30,13 +31,6 @@ _MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
 _AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
 # Ids named in a message.
 _MOST_NAMED = 3
-
-
-class Percentage(float):
-    """A number that the workbook shows as a percentage."""
-
-    def __str__(self) -> str:
-        return f"{float(self):.10g} (shown as a percentage)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from pathlib import Path
 import pandas as pd
 
 from billframes._shared.limits import WORKBOOK_BYTES, WORKBOOK_CELLS, checked_limit
-from billframes.bulk.archive import DamagedWorkbookError
+from billframes._shared.workbook_archive import DamagedWorkbookError
+from billframes._shared.workbook_sheets import ReadSheet, Workbook
 from billframes.bulk.columns import columns_of
-from billframes.bulk.sheets import ReadSheet, Workbook
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
 

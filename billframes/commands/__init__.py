@@ -9,10 +9,11 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from billframes._shared.names import join_names
 from billframes.errors import ConfigError, ParameterError
+from billframes.wings import module_of
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -61,7 +62,6 @@ def connected(args: argparse.Namespace, *, progress: bool | None = None) -> Iter
 @contextmanager
 def _opened(args: argparse.Namespace, progress: bool | None) -> Iterator[Client]:
     # These imports take long, and the options are declared without them.
-    from billframes._session import mirror
     from billframes.client import Client
 
     if args.demo:
@@ -73,8 +73,8 @@ def _opened(args: argparse.Namespace, progress: bool | None) -> Iterator[Client]
                 client.settings = FirmSettings.load(sandbox.firm_settings)
             yield client
     elif getattr(args, "mirror", None):
-        with mirror(args.mirror) as opened:
-            yield cast("Client", opened)
+        with module_of("mirror", "opening").mirror(args.mirror) as opened:
+            yield opened
     else:
         with Client(profile=args.connection, progress=progress) as client:
             yield client

@@ -17,8 +17,8 @@ from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
 from billframes.config.firm import describe_settings
 from billframes.errors import ParameterError
-from billframes.guidelines import guideline_check
 from billframes.periods import Period
+from billframes.wings import module_of, wings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
     _check_options(args, out)
     with connected(args) as client:
         book = Book(Period(), settings=None, client=client)
-        guidelines = guideline_check(book) if book.settings and book.settings.guidelines else None
+        guided = book.settings and book.settings.guidelines and "guidelines" in wings()
+        guidelines = module_of("guidelines").guideline_check(book) if guided else None
         rows = book.prebill_review(
             args.responsible, invoice=args.invoice, hours_per_day=args.hours_per_day, guidelines=guidelines
         )

@@ -20,9 +20,9 @@ from billframes.credits.calculation import NO_ONE
 from billframes.credits.page import credit_page, credit_workbook
 from billframes.credits.rules import read_rule
 from billframes.errors import ParameterError
+from billframes.ledger.kept_reports import kept_reports
+from billframes.ledger.month_reports import ledger_paths, read_payments
 from billframes.periods import Period
-from billframes.report.ledger_files import ledger_paths, read_payments
-from billframes.report.ledger_memory import kept_reports
 
 EXAMPLES = (
     "billframes credits --demo",

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._shared.format import long_span
-from billframes.analysis.books.payment_days import payments_in, short_payments
-from billframes.analysis.books.payments import check_payments
+from billframes.analysis.rules.payments import check_payments, payments_in, short_payments
 from billframes.errors import ParameterError
 from billframes.periods import Period
 

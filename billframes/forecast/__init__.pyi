@@ -1,2 +1,2 @@
-from billframes.analysis.sheets.cash_forecast import cash_forecast as cash_forecast
-from billframes.analysis.sheets.cash_forecast_record import cash_forecast_record as cash_forecast_record
+from billframes.forecast.cash_forecast import cash_forecast as cash_forecast
+from billframes.forecast.cash_forecast_record import cash_forecast_record as cash_forecast_record

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 from billframes._shared.limits import beyond, decode_text, open_limited
 from billframes._shared.messages import warn
-from billframes.bulk.archive import DamagedWorkbookError
-from billframes.bulk.sheets import CellError, Workbook
+from billframes._shared.workbook_archive import DamagedWorkbookError
+from billframes._shared.workbook_sheets import CellError, Workbook
 from billframes.errors import BillframesError, IncompleteDataWarning, LedgerError
 
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"

@@ -12,9 +12,9 @@ import pandas as pd
 
 from billframes._shared.limits import checked_number
 from billframes._shared.names import type_in_words
-from billframes.analysis.books.owed_invoices import spread
 from billframes.errors import LedgerError
 from billframes.ledger.frame import frame_of
+from billframes.ledger.owed_invoices import spread
 
 _KINDS = {"CreditMemo": "credit", "JournalEntry": "journal"}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from billframes._shared.messages import warn
-from billframes.bulk.sheets import CellError
+from billframes._shared.workbook_sheets import CellError
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger.cells import Cells, is_unsaved
 from billframes.ledger.notes import is_balance, is_percentage, is_phone, says_empty, stamp_of

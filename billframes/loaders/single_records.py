@@ -29,6 +29,7 @@ from billframes.transport.answers import OtherRecordError, check_answer, check_d
 from billframes.transport.http_errors import uncertain_write_error
 from billframes.transport.request import ApiRequest, Response
 from billframes.transport.write_recovery import check_deletion, check_update
+from billframes.wings import module_of
 
 if TYPE_CHECKING:
     from billframes.bulk.plan import Plan
@@ -275,15 +276,14 @@ class Plans(RecordMethods):
         ApiError
             The records could not be read from the server.
         """
-        from billframes.bulk.plan import make_plan
-
-        return make_plan(
-            self._connection,  # type: ignore[arg-type]
+        plan: Plan = module_of("bulk", "plan").make_plan(
+            self._connection,
             self._resource,
             arguments["edited"],
             arguments["delete"],
             duplicates=arguments["duplicates"],
         )
+        return plan
 
 
 class SingleRecords(Creates, Reads, Updates, Deletes, Plans):

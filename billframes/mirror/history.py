@@ -18,10 +18,13 @@ import pyarrow as pa
 from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
+from billframes.periods import local_day
 
 INSTANT = "datetime64[us, UTC]"
 _CHANGES = dict.fromkeys(("resource", "id", "change", "column", "before", "after"), "str")
 _CHANGES |= {"when": INSTANT, "version": "int64"}
+# A refresh up to this many days after a day is used for it. Payments of these days are already deducted.
+_DAYS_AFTER = 7
 _SUMS = dict.fromkeys(("added", "updated", "removed", "requests"), "int64") | {"seconds": "float64"}
 _HISTORY = {"version": "int64", "time": INSTANT, "tags": "str", **_SUMS}
 
@@ -99,3 +102,20 @@ def _text(value: Any) -> str | None:
 def sorted_frame(rows: list[dict[str, Any]], dtypes: dict[str, str], order: list[str]) -> pd.DataFrame:
     """Return a frame with these columns, also without rows."""
     return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes).sort_values(order, ignore_index=True, kind="stable")
+
+
+def version_of_day(versions: pd.DataFrame, last: dt.date, time_zone: str) -> tuple[int, dt.date] | None:
+    """
+    Return the number and the day of the version with the balances of a day; None if there is none.
+
+    It is one whose tag contains the day's month ("2026-09 close"), else the last refresh on the day, else the first one
+    in the week after it. An older version would lack the last invoices.
+    """
+    rows = [
+        (int(row["version"]), local_day(row["time"].to_pydatetime(), time_zone), str(row["tags"]))
+        for row in versions.to_dict("records")
+    ]
+    tagged = [(number, day) for number, day, tags in rows if f"{last:%Y-%m}" in tags and day >= last]
+    on_the_day = [(number, day) for number, day, _ in rows if day == last]
+    after = [(number, day) for number, day, _ in rows if last < day <= last + dt.timedelta(days=_DAYS_AFTER)]
+    return next(iter([*tagged[-1:], *on_the_day[-1:], *after[:1]]), None)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import msgspec
@@ -19,12 +17,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from billframes._shared.messages import warn
-from billframes.errors import BillframesWarning, MirrorError
+from billframes.errors import MirrorError
 from billframes.mirror.data_files import check_content
-from billframes.mirror.mirror import Mirror
 from billframes.mirror.storage import Storage
-from billframes.periods import Period
 
 LEDGERS = "ledgers"
 _TEXTS = ("file", "report", "company", "basis", "as_of", "start", "end", "stamp")
@@ -36,17 +31,6 @@ _SCHEMA = pa.schema(
     | {"amount": pa.float64(), "open_balance": pa.float64(), "rows": pa.int64(), "about": pa.string()}
     | {"transactions": pa.binary()}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Restated:
-    """A month whose amounts in a report are not those of an earlier report: the files, the month, both amounts."""
-
-    file: str
-    earlier_file: str
-    month: str
-    amount: float
-    earlier_amount: float
 
 
 class LedgerTable:
@@ -81,36 +65,6 @@ class LedgerTable:
         shown = pa.schema([each for each in _SCHEMA if each.name not in {"about", "transactions"}])
         if {name: row[name] for name in shown.names} not in self._storage.rows(LEDGERS, shown):
             self._storage.add_rows(LEDGERS, [row], _SCHEMA)
-
-
-def keep_reports(client: object, reports: Iterable[pd.DataFrame]) -> None:
-    """Keep reports of the books if the client is a mirror; if it can't be written, only warn."""
-    if not isinstance(client, Mirror):
-        return
-    try:
-        for each in reports:
-            LedgerTable(client._storage).add(each)
-    except MirrorError as error:
-        warn(f"The reports of the books were read, but the mirror has not kept them. {error}", BillframesWarning)
-
-
-def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:
-    """Compare the amounts of two reports in the months that both have in full."""
-    (first, last), (start, end) = period_of(ledger), period_of(earlier)
-    sums = [each.groupby(each["date"].dt.strftime("%Y-%m"))["amount"].sum() for each in (ledger, earlier)]
-    for month in sorted({*sums[0].index, *sums[1].index}):
-        days = pd.Period(month, "M")
-        begin, until = days.start_time.date(), days.end_time.date()
-        if max(first, start) <= begin and until <= min(last, end):
-            now, then = (float(each.get(month, 0.0)) for each in sums)
-            if abs(now - then) >= 0.005:
-                yield Restated(ledger.attrs["ledger"]["file"], earlier.attrs["ledger"]["file"], month, now, then)
-
-
-def period_of(ledger: pd.DataFrame) -> tuple[dt.date, dt.date]:
-    """Return the first and last day of a report; those of its rows if it does not say them; none without rows."""
-    stated, days = Period.stated(ledger.attrs["ledger"]), ledger["date"].dt.date
-    return stated.start or min(days, default=dt.date.max), stated.end or max(days, default=dt.date.min)
 
 
 def _row(ledger: pd.DataFrame) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.falls import compare, versions_to_compare
 from billframes.mirror.firm_settings import settings_of
-from billframes.mirror.history import changes, history, summary
+from billframes.mirror.history import changes, history, summary, version_of_day
+from billframes.mirror.ledgers import LedgerTable
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server_lists import ServerLists
@@ -92,6 +93,11 @@ class Mirror(LoaderSet):
     def _item_codes(self) -> CodeStore:
         """The codes of expenses and fixed fees that e-billing checks have read, stored with the mirror."""
         return ItemCodeTable(self._storage)
+
+    @property
+    def _ledgers(self) -> LedgerTable:
+        """The reports of the firm's books that were read with the mirror."""
+        return LedgerTable(self._storage)
 
     @property
     def version(self) -> int:
@@ -202,6 +208,9 @@ class Mirror(LoaderSet):
             `removed`, `requests`, `seconds`.
         """
         return history(self._versions())
+
+    def _version_of_day(self, day: dt.date, time_zone: str) -> tuple[int, dt.date] | None:
+        return version_of_day(self.history(), day, time_zone)
 
     def changes(self, since: str | dt.date | int, resource: str | None = None) -> pd.DataFrame:
         """

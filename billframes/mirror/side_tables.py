@@ -12,13 +12,12 @@ right for every version in which the record has that instant. Rows are only adde
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._shared.messages import warn
-from billframes.ebilling import ItemCodes, ItemKey
 from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
@@ -32,6 +31,9 @@ from billframes.mirror.tables import (
     shown_columns,
     without,
 )
+
+if TYPE_CHECKING:
+    from billframes.ebilling import ItemCodes, ItemKey
 
 
 class ReferenceCollector:

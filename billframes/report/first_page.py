@@ -25,11 +25,11 @@ from billframes._shared.format import (
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.facts.capacity import share_of_target
-from billframes.mirror import Mirror
 from billframes.periods import Period, months_between
 from billframes.report.figures import limits, targets
 from billframes.report.month import A_UNIT, Month
 from billframes.report.month_days import YEAR
+from billframes.wings import in_report
 
 # The width and height of a line of twelve months, in pixels, with room for the dot at its end.
 _WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0
@@ -206,38 +206,14 @@ def _cash(month: Month) -> Tile:
     ratio = totals.get("settlement_ratio", math.nan)
     share = format_number(ratio, "ratio") if math.isfinite(ratio) else ""
     settled = f"{share} of the {month.noun}’s bills is settled so far" if share else ""
-    if not month.scope and month.ledgers.payments is not None:
-        return _collected(month, settled)
-    found = None if month.scope else _implied_receipts(month)
-    if found is not None:
-        value = format_number(found, "money")
-        return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
-    missing = "the firm’s report shows the cash" if month.ledgers.files else "no ledger: cash is not known"
+    firm = month.only("")
+    found: Tile | None = next((tile for each in in_report("cash_tile") if (tile := each(firm, settled))), None)
+    if found and not month.scope:
+        return found
+    missing = "the firm’s report shows the cash" if found else "no ledger: cash is not known"
     value = format_number(totals.get("settled_amount", math.nan), "money")
     of_them = f"{share} of them so far" if share else ""
     return Tile(f"Settled of the {month.noun}’s bills", value, "", tuple(filter(None, (of_them, missing))))
-
-
-def _collected(month: Month, settled: str) -> Tile:
-    """Return the cash of the month, with that of the year to date if it is known."""
-    of_month, to_date = (
-        month.result("collected", payments=month.ledgers.payments, by=None, start=first, end=month.last).iloc[0]
-        for first in (month.first, month.first_of_year)
-    )
-    cash, fees, of_year = (
-        format_number(float(row[name]), "money")
-        for row, name in ((of_month, "cash_amount"), (of_month, "collected_amount"), (to_date, "cash_amount"))
-    )
-    year = f"{of_year} in {month.to_date_name()}" if month.ledgers.covers(month.first_of_year) else ""
-    return Tile("Collected", cash, "", tuple(filter(None, (f"{fees} of it fees", year, settled))))
-
-
-def _implied_receipts(month: Month) -> float | None:
-    mirror = month.firm_book.client
-    if not isinstance(mirror, Mirror) or len(mirror.history()) < 2:
-        return None
-    rows = mirror.implied_receipts(month.first, month.last)
-    return float(rows["implied_receipt_amount"].sum())
 
 
 def _receivables(month: Month) -> Tile:

@@ -11,7 +11,7 @@ from billframes._shared.format import count_of, format_number, long_date, month_
 from billframes._shared.names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.facts.capacity import working_days
-from billframes.report import cash, report_tables
+from billframes.report import report_tables
 from billframes.report.figures import Headline
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR
@@ -19,6 +19,7 @@ from billframes.report.open_amounts import draft_bills
 from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
+from billframes.wings import in_report
 
 _HEADLINES = (
     "Value of time worked is the value of the month’s billable time at the rates on the entries. Fees billed are the "
@@ -42,6 +43,7 @@ _SHARES = (
     "report by {key}. All these reports, including the one for unassigned items such as credit notes without items, "
     "add up to the firm’s report."
 )
+_NO_CASH = "It has no payment dates, money received by month, trust balances or tax."
 _SETTLED = (
     "The billing system does not distinguish payments from credits and write-offs, so what is settled can be either"
 )
@@ -74,14 +76,14 @@ def working_days_of(month: Month) -> str:
 
 
 def receivables(month: Month, _table: ReportTable) -> Iterator[str]:
-    """Say what receivables are, and what would change the forecast of cash."""
+    """Say what receivables are, and what the wings add, such as what would change the forecast of cash."""
     yield (
         "Open balances of final invoices with expenses and fixed fees, by days past their due date. An invoice that is "
         "due on the day itself is current. Overdue is before unused credits. The workbook lists the overdue invoices."
     )
     yield from report_tables.balances(month)
-    if cash.forecast(month) is not None:
-        yield cash.unknown_to_forecast()
+    for notes in in_report("about_receivables"):
+        yield from notes(month)
 
 
 def scope(month: Month) -> list[str]:
@@ -96,11 +98,9 @@ def scope(month: Month) -> list[str]:
 
 def limits(month: Month) -> list[str]:
     """Say what the figures can't tell, and which report of the firm's books would."""
-    if month.ledgers.payments is None:
-        known = f"{_SETTLED}. It has no payment dates, money received by month, trust balances or tax."
-    else:
-        known = f"{_SETTLED}. What was collected is from the firm’s books; trust balances are not known."
-    return [known, *(f"{each}." for each in month.ledgers.missing)]
+    found = [each(month) for each in in_report("about_cash")]
+    known = "".join(collected for collected, _ in found) or _NO_CASH
+    return [f"{_SETTLED}. {known}", *(f"{each}." for _, missing in found for each in missing)]
 
 
 def why_outside(rows: Sequence[Headline]) -> list[str]:
@@ -148,7 +148,7 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
             f"amounts of these bills, {format_number(bills['invoice_amount'].sum(), 'money')} in all, each with the "
             "lawyer of its largest item."
         )
-    yield from filter(None, (month.e_billing.summary, month.guidelines.summary))
+    yield from filter(None, (each(month) for each in in_report("about_open_work")))
 
 
 def _lockup(month: Month) -> str:

@@ -15,8 +15,6 @@ from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook
 from billframes.config.firm import FirmSettings
-from billframes.mirror import Mirror
-from billframes.mirror.closing import version_of_day
 from billframes.report.scope import Scope
 
 
@@ -69,11 +67,10 @@ def balance_figures(book: Book | BookSlice | KeptBook, day: dt.date) -> dict[str
 
 
 def earlier_balances(book: Book, scope: Scope | None, last: dt.date) -> Balances | None:
-    """Return the balances at the end of an earlier month; None without a mirror that has them (`version_of_day`)."""
-    mirror = book.client
-    if not isinstance(mirror, Mirror):
-        return None
-    found = version_of_day(mirror, last, (book.settings or FirmSettings()).time_zone)
+    """Return the balances at the end of an earlier month; None without a mirror that has them."""
+    mirror: Any = book.client
+    find = getattr(mirror, "_version_of_day", None)
+    found = find(last, (book.settings or FirmSettings()).time_zone) if find else None
     if found is None:
         return None
     number, day = found

@@ -16,10 +16,8 @@ from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import NoDataError, ParameterError
 from billframes.periods import Calendar, Period, month_end, parse_period, resolve
-from billframes.report.client_guidelines import check_client_guidelines
-from billframes.report.e_billing import check_e_billing
-from billframes.report.ledger_files import ledger_paths, read_ledgers
 from billframes.report.month import Month
+from billframes.wings import in_report
 
 # In days: a year.
 _LONGEST = 366
@@ -100,12 +98,10 @@ def load(
     check_known(loaded.last, loaded.book.first_day)
     if loaded.is_empty:
         raise NoDataError(f"No time entry and no final invoice is dated in {loaded.name}. Choose another period.")
-    # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
+    # The wings send their requests here, so that computing figures sends none.
     with collect_notes(loaded.notes):
-        loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
-        loaded.guidelines = check_client_guidelines(loaded.firm_book, loaded.last)
-        paths = ledger_paths(ledger, loaded.settings.books.folder)
-        loaded.ledgers = read_ledgers(loaded, paths, must_fit=bool(ledger))
+        for load_part in in_report("load"):
+            load_part(loaded, ledger)
     return loaded.only(only) if only else loaded
 
 

@@ -28,10 +28,7 @@ from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, month_end, months_between
-from billframes.report.client_guidelines import ClientGuidelines
-from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances, why_no_lockup
-from billframes.report.ledgers import Ledgers
 from billframes.report.month_days import YEAR, MonthDays
 from billframes.report.scope import Scope, read_scope
 
@@ -50,16 +47,13 @@ class Month(MonthDays):
     Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
     are aged; while the month is not over, it is also the last day counted. `notes` collects the notes of the loads and
     analyses, each cause once. `scope` is the client, practice area or responsible lawyer; None is the whole firm.
-    `e_billing` has the items of the month's work that clients' portals would reject, and `guidelines` those that
-    clients may refuse or cut. `ledgers` has the payments and the tie-out of the firm's books.
+    `parts` has what each wing found, by its name.
     """
 
     book: Book | BookSlice
     notes: Notes = field(default_factory=lambda: Notes("page"), repr=False, compare=False)
     scope: Scope | None = None
-    e_billing: EBilling = field(default_factory=EBilling, repr=False)
-    guidelines: ClientGuidelines = field(default_factory=ClientGuidelines, repr=False)
-    ledgers: Ledgers = field(default_factory=Ledgers, repr=False)
+    parts: dict[str, Any] = field(default_factory=dict, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
 
@@ -80,11 +74,10 @@ class Month(MonthDays):
         scope = replace(scope, name=firm._distinct_names.name(scope.key, scope.id, scope.name))
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.firm_book, scope.key)).slice(scope.id)
         matters = keep_rows(firm.firm_book.matters, {f"{scope.key}_id": scope.id})
-        findings = firm.e_billing.for_matters(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
         notes = Notes("page")
         notes.merge(firm.notes)
-        found = firm.guidelines.for_matters(set(matters["matter_id"]))
-        return replace(firm, book=part, notes=notes, scope=scope, e_billing=findings, guidelines=found, _firm=firm)
+        parts = {name: each.for_matters(matters) for name, each in firm.parts.items()}
+        return replace(firm, book=part, notes=notes, scope=scope, parts=parts, _firm=firm)
 
     @property
     def firm_book(self) -> Book:

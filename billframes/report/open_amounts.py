@@ -26,18 +26,18 @@ def called(month: Month) -> pd.DataFrame:
     shares = shares[shares["overdue"] >= A_UNIT]
     days = firm.result("overdue_invoices", as_of=month.as_of).set_index("invoice_id")["days_overdue"]
     sums = {"91+": ("91+", "sum"), "invoices": ("invoice_id", "nunique"), "oldest": ("days", "max")}
-    rows = by_client(month, shares.assign(days=shares["invoice_id"].map(days)), "overdue", sums)
+    rows = _by_client(month, shares.assign(days=shares["invoice_id"].map(days)), "overdue", sums)
     credit = firm.receivables("client").set_index("client_id")["credit_amount"].reindex(rows["client_id"])
     return rows.assign(credit=-credit.astype("float64").fillna(0.0).to_numpy())
 
 
-def unchecked(month: Month) -> pd.DataFrame:
-    """Return the open work for clients with guidelines and without their file, by client."""
+def open_work_by_client(month: Month) -> pd.DataFrame:
+    """Return work in progress by client, with the lawyer who is responsible for most of each."""
     rows = month.only("").result("wip", by=["client", "responsible", *_area(month)], as_of=month.as_of)
-    return by_client(month, rows[rows["client_id"].isin(month.guidelines.without_file)], "total")
+    return _by_client(month, rows, "total")
 
 
-def by_client(
+def _by_client(
     month: Month, rows: pd.DataFrame, amount: str, sums: Mapping[str, tuple[str, str]] | None = None
 ) -> pd.DataFrame:
     """Add up rows by client, with the lawyer who has most of the amount; largest first."""

@@ -5,15 +5,14 @@ The page and its contents, the sheets of the workbook and the notebook are made 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from billframes._shared.format import long_date, month_name
 from billframes.report import (
-    cash,
     figures,
     findings,
     footnotes,
-    ledger_tables,
     lists,
     page_parts,
     report_tables,
@@ -23,6 +22,7 @@ from billframes.report import (
 from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec, balances_of
 from billframes.report.table_spec import ReportTable, Table
+from billframes.wings import in_report
 
 
 def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
@@ -34,7 +34,7 @@ def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
     return list({each.title: each for each in found if each.columns}.values())
 
 
-OUTLINE = (
+_OWN = (
     SectionSpec(name="cover", show=sections.cover, options=", title=title, remark=remark, generated=generated"),
     SectionSpec(name="page_one", show=sections.page_one, step="Comparing with last month and a year ago"),
     SectionSpec(name="headlines", show=sections.headlines),
@@ -109,7 +109,7 @@ OUTLINE = (
     SectionSpec(
         name="receivables",
         title="Receivables and cash",
-        tables=(report_tables.receivables, *cash.TABLES),
+        tables=(report_tables.receivables,),
         page=page_parts.receivables,
         finding=findings.receivables,
         scope=balances_of,
@@ -118,20 +118,6 @@ OUTLINE = (
         step="Receivables and cash",
     ),
     SectionSpec(name="overdue_invoices", tables=(report_tables.overdue_invoices,), scopes=FIRM, on_page=False),
-    SectionSpec(
-        name="collected",
-        title="What came in",
-        tables=(ledger_tables.collected_by_responsible, ledger_tables.days_to_pay_by_client),
-        notes="",
-        scopes=FIRM,
-    ),
-    SectionSpec(
-        name="tie_out",
-        title="Receivables and the books",
-        tables=(ledger_tables.tie_out_by_reason, ledger_tables.invoices_that_differ),
-        notes="",
-        scopes=FIRM,
-    ),
     SectionSpec(name="stale", tables=(lists.stale,), notes=footnotes.stale, empty="Nothing is stale.", scopes=FIRM),
     SectionSpec(
         name="exposure",
@@ -215,8 +201,6 @@ OUTLINE = (
         scopes=(*FIRM, "client"),
         on_page=False,
     ),
-    SectionSpec(name="rejected_items", tables=(report_tables.e_billing,), on_page=False),
-    SectionSpec(name="guidelines", tables=(report_tables.at_risk, report_tables.client_guidelines), on_page=False),
     SectionSpec(
         name="month_by_month",
         tables=tuple(map(report_tables.month_by_month, ("billed_amount", "billing_realization"))),
@@ -235,3 +219,16 @@ OUTLINE = (
     SectionSpec(name="narratives", tables=(report_tables.time_entries,), show=sections.narratives, narratives=True),
     SectionSpec(name="notes", show=sections.notes),
 )
+
+
+def _outline() -> Iterator[SectionSpec]:
+    """Yield the sections with the tables of the wings, and the sections of the wings after those that they name."""
+    of_wings, tables = in_report("SECTIONS"), in_report("TABLES")
+    for own in _OWN:
+        more = [table for each in tables for table in each.get(own.name, ())]
+        yield replace(own, tables=(*own.tables, *more))
+        for each in of_wings:
+            yield from each.get(own.name, ())
+
+
+OUTLINE = tuple(_outline())

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import count_of, enum_label, format_number, short_date
+from billframes._shared.format import count_of, enum_label, format_number
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.errors import ParameterError
-from billframes.report import cash, figures, lists, report_tables
+from billframes.report import figures, lists, report_tables
 from billframes.report.line_chart import LineChart, year_lines
 from billframes.report.month import A_UNIT, Month
 from billframes.report.open_amounts import called
-from billframes.report.page_table import PageTable, page_table, range_table
+from billframes.report.page_table import PageTable, page_table
 from billframes.report.table_spec import ReportTable, largest_first
+from billframes.wings import in_report
 
 _ROLES = ("principal", "attorney", "paralegal", "timekeeper")
 _DIFFERENCE = Measure("difference_hours", "Difference", "hours", "Client hours less the target.", adds_up=True)
@@ -189,7 +188,7 @@ def receivables(month: Month) -> list[Any]:
     table = report_tables.receivables(month)
     if table.rows.empty:
         return [table]
-    halves = [_by_age(month), *filter(None, [_cash(month)])]
+    halves = [_by_age(month), *filter(None, (each(month) for each in in_report("beside_receivables")))]
     calls = _calls(month)
     return [tuple(halves), *([calls] if len(calls.rows) else [])]
 
@@ -229,28 +228,6 @@ def _by_age(month: Month) -> PageTable:
     ).rows[0]
     credit = replace(credit, cells=[credit.cells[0], *(each._replace(bar=(), axis=None) for each in credit.cells[1:])])
     return replace(made, rows=[*made.rows, credit] if unused <= -A_UNIT else made.rows)
-
-
-def _cash(month: Month) -> PageTable | None:
-    try:
-        rows = cash.forecast(month)
-    except ParameterError:
-        return None
-    if rows is None or rows["cash_amount"].isna().any():
-        return None
-    amounts = rows[["low_amount", "cash_amount", "high_amount", "open_cash_amount"]].astype("float64")
-    size = 10 ** (math.floor(math.log10(max(amounts["cash_amount"].max(), 1.0))) - 2)
-    about = (amounts / size).round() * size
-    found = [
-        (
-            f"by {short_date(row['end'])}",
-            f"{format_number(near['open_cash_amount'], 'money')} on open invoices",
-            *(float(near[name]) for name in ("low_amount", "cash_amount", "high_amount")),
-        )
-        for row, near in zip(rows.to_dict("records"), about.to_dict("records"), strict=True)
-    ]
-    made = range_table("Cash that may come in", found)  # type: ignore[arg-type]
-    return replace(made, notes=tuple(cash.range_notes(rows, size)))
 
 
 def _calls(month: Month) -> ReportTable:

@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import count_of, format_number, format_rounded
+from billframes._shared.format import format_number, format_rounded
 from billframes._shared.names import join_names
 from billframes.report import lists, report_tables
-from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.open_amounts import called
 from billframes.report.table_spec import ReportTable
+from billframes.wings import in_report
 
 FEWEST, MOST = 3, 7
 _MISSING = 0.05
@@ -63,7 +63,7 @@ def key_points(month: Month) -> list[Point]:
     """Return the key points, breaches of the firm's limits first in the order of the rules, then the largest."""
     if month.is_empty:
         return []
-    found = [point for rule in _RULES for point in rule(month)]
+    found = [point for rule in (*_RULES, *in_report("points")) for point in rule(month)]
     found.sort(key=lambda point: (not point.is_breach, 0.0 if point.is_breach else -point.size))
     large = sum(point.is_breach or point.size >= 1 for point in found)
     return found[: min(max(large, FEWEST), MOST)]
@@ -268,19 +268,6 @@ def _old_work(month: Month) -> Iterator[Point]:
     yield Point(headline, detail, "work_in_progress", old / total / OLD, asks="wip")
 
 
-def _ledger(month: Month) -> Iterator[Point]:
-    """Say how much the books and the billing system differ for reasons that nobody can tell, if any."""
-    table = None if month.scope else tie_out_by_reason(month)
-    if table is None or not month.ledgers.unexplained:
-        return
-    amount, count = month.ledgers.unexplained
-    rows = count_of(count, "invoice or entry", "invoices or entries")
-    whole = float(table.total["difference_amount"].iloc[0])
-    headline = f"Receivables and the books differ by {_money(amount)} in {rows}, and the reports don’t show why."
-    detail = f"With all reasons, they differ by {_money(whole)}."
-    yield Point(headline, detail, "tie_out", 1.0, is_breach=True)
-
-
 def _unbilled(month: Month) -> Iterator[Point]:
     work = float(month.wip(None).iloc[0]["total"])
     if not month.has_invoices and work > 0:
@@ -319,14 +306,6 @@ def missing_words(table: ReportTable) -> str:
     )
 
 
-def _e_billing(month: Month) -> Iterator[Point]:
-    found = month.e_billing
-    if not found.rejected:
-        return
-    headline = f"The {month.noun}’s unbilled work has {found.count}."
-    yield Point(headline, f"By responsible lawyer: {found.by_responsible}.", "work_in_progress", 1.0)
-
-
 _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
     _floor,
     _utilization_target,
@@ -339,8 +318,6 @@ _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
     _old_work,
     _unbilled,
     _missing_time,
-    _e_billing,
-    _ledger,
 )
 
 

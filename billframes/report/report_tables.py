@@ -9,7 +9,7 @@ import pandas as pd
 
 from billframes._shared.format import enum_label, format_number, long_date
 from billframes.analysis.declare.lookup import measures
-from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
@@ -31,15 +31,6 @@ SCOPE_HOURS = (
     "Hours on these matters. Client hours are billable and fixed-fee time, except on internal matters. Available hours "
     "are not divided among matters, so only the firm’s report shows utilization."
 )
-_E_BILLING = (
-    "Findings of the LEDES check that clients’ portals reject, on the month’s work that is not on a final invoice. An "
-    "item can have several findings, and a finding without an item concerns a person or a matter."
-)
-_GUIDELINES = (
-    "What clients may refuse or cut by their guidelines, of the work that is not on a final invoice. An item can have "
-    "several findings. In the total it counts once, with its largest finding, so that the rows add up to more."
-)
-_FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
 _TRENDS = (
     "client_hours",
     "capacity_hours",
@@ -237,59 +228,6 @@ def prebills(month: Month) -> ReportTable:
         labels=labels,
         columns=columns,
         notes=(note,),
-    )
-
-
-def e_billing(month: Month) -> ReportTable | None:
-    """Return the findings of the LEDES check; None if no matter needs LEDES."""
-    if not month.e_billing.needed:
-        return None
-    labels = ("responsible_name", "matter_name", "date", "item", "field", "problem", "value", "fix")
-    rows = month.e_billing.findings.reindex(columns=[*labels])
-    rows = rows.sort_values(["responsible_name", "matter_name", "date"], kind="stable", ignore_index=True)
-    return ReportTable(
-        title="E-billing",
-        label="item_id",
-        labels=labels,
-        rows=rows.assign(findings=1.0),
-        total=rows.iloc[:0],
-        columns=(_FINDINGS,),
-        meaning=(_E_BILLING, month.e_billing.summary),
-    )
-
-
-def at_risk(month: Month) -> ReportTable | None:
-    """Return what clients may refuse or cut by client and rule; None if the firm has no guideline files."""
-    if month.guidelines.findings is None:
-        return None
-    rows = month.guidelines.by_rule
-    items = Measure("items", "Items", "count", "Time entries, expenses and fixed fees with findings.", adds_up=False)
-    return ReportTable(
-        title="At risk by rule",
-        label="rule",
-        labels=("client", "rule"),
-        rows=rows.iloc[:-1],
-        total=rows.iloc[-1:],
-        columns=(items, _FINDINGS, measures()["at_risk"]),
-        meaning=(_GUIDELINES,),
-    )
-
-
-def client_guidelines(month: Month) -> ReportTable | None:
-    """Return the findings of the clients' guidelines; None if the firm has no guideline files."""
-    findings = month.guidelines.findings
-    if findings is None:
-        return None
-    labels = ("client_name", "responsible_name", "user_name", "matter_name", "date", "severity", "name", "clause")
-    amounts = {name: findings[name].astype("float64") for name in ("at_risk", "item_amount")}
-    return ReportTable(
-        title="Client guidelines",
-        label="item_id",
-        labels=(*labels, "problem", "value", "fix", "changeable"),
-        rows=findings.assign(**amounts, severity=findings["severity"].astype("str")),
-        total=month.guidelines.by_rule.iloc[-1:],
-        columns=(measures()["at_risk"], measures()["item_amount"]),
-        meaning=(_GUIDELINES,),
     )
 
 

@@ -13,7 +13,6 @@ from billframes.analysis.declare.metrics import title_of_key
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import figures, footnotes
-from billframes.report.cash import outlook
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
 from billframes.report.month import Month
@@ -21,6 +20,7 @@ from billframes.report.page_table import Cell
 from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
 from billframes.report.to_do import to_do
+from billframes.wings import in_report
 
 
 def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "") -> Section:
@@ -91,7 +91,7 @@ def page_one(month: Month) -> Section:
         month=month,
         tiles=tiles(month),
         budget=budget(month),
-        outlook=outlook(month),
+        outlook=next((each(month) for each in in_report("outlook")), None),
         points=key_points(month),
         to_do=to_do(month),
     )

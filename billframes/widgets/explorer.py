@@ -13,8 +13,8 @@ import pandas as pd
 
 from billframes._shared.format import long_date
 from billframes._shared.names import join_names, type_in_words
-from billframes.analysis.books.payments import check_payments
 from billframes.analysis.data.data_span import check_begun
+from billframes.analysis.rules.payments import check_payments
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.address import read_address, tab_name, write_address

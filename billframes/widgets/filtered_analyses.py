@@ -28,9 +28,9 @@ from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period
-from billframes.report.cash import forecast_of
 from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames
 from billframes.widgets.paid import check_begin
+from billframes.wings import module_of
 
 Span = tuple[dt.date, dt.date]
 Run = Callable[..., Any]
@@ -151,7 +151,8 @@ def _of_payments(frames: FilteredFrames, span: Span, call: _Call, analysis: Anal
 
 def _of_whole_book(frames: FilteredFrames, _span: Span, _call: _Call, analysis: Analysis, _by: By) -> pd.DataFrame:
     """Forecast the book from the day of the load."""
-    return forecast_of(getattr(frames.book, analysis.name))
+    found: pd.DataFrame = module_of("forecast", "in_report").forecast_of(getattr(frames.book, analysis.name))
+    return found
 
 
 _METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, _Call, Analysis, By], pd.DataFrame]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import ipywidgets as w
 import pandas as pd
@@ -17,7 +18,6 @@ from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.errors import ParameterError
-from billframes.report.cash import record_sentence, why_not
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
     SHOW_ME,
@@ -37,6 +37,7 @@ from billframes.widgets.html import (
 from billframes.widgets.paid import about_payments
 from billframes.widgets.pictures import Place, bar_buttons
 from billframes.widgets.views import AnalysisView
+from billframes.wings import module_of
 
 # The most bars of a chart, the most rows of a table, and the most of the records behind a row.
 _MOST_BARS, _MOST_ROWS, _MOST_RECORDS = 12, 200, 50
@@ -107,7 +108,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
                 if view.tab.filters != "forecast":
                     raise
                 # It is the same under all filters, so there are no earlier figures.
-                self._about.value = escape_text(why_not(error))
+                self._about.value = escape_text(_texts().why_not(error))
                 self.remove_class("bf-busy")
                 return
             self._total = filtered.total(view.analysis)
@@ -115,7 +116,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             view.analysis.summary.replace("`", ""),
             view.tab.about_filters,
             compared_with(filtered, view),
-            record_sentence(self.result) if view.tab.filters == "forecast" else "",
+            _texts().record_sentence(self.result) if view.tab.filters == "forecast" else "",
             filtered.settings,
         )
         self._tiles.value = tiles_of(view, filtered, self._total)
@@ -216,6 +217,10 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         if self._opened is not None:
             self._opened, self._records.value = None, ""
             self._mark(None)
+
+
+def _texts() -> Any:
+    return module_of("forecast", "in_report")
 
 
 def next_order(frame: pd.DataFrame, column: str, order: Order | None) -> Order | None:

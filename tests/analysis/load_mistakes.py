@@ -15,7 +15,7 @@ import pandas as pd
 import billframes as bf
 from billframes import FirmSettings
 from billframes.analysis import collected, tie_out
-from billframes.analysis.books.payments import payments
+from billframes.ledger.payments import payments
 from tests.analysis.calls import Frames
 from tests.conftest import FakeServer, entry, paged
 from tests.guidelines import sample

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from billframes.analysis import cash_forecast, cash_forecast_record
-from billframes.analysis.forecasting import curves, ranges
-from billframes.analysis.forecasting.forecasts import _convolve, _less_credits
-from billframes.analysis.forecasting.history import Falls, History
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.forecast import curves, ranges
+from billframes.forecast.forecasts import _convolve, _less_credits
+from billframes.forecast.history import Falls, History
 from tests.forecast import tries
 from tests.forecast.firms import Firm, Habits, make_firm
 

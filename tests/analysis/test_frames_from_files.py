@@ -13,8 +13,8 @@ import pytest
 
 import billframes as bf
 from billframes.analysis import tie_out
-from billframes.analysis.books.payments import payments
 from billframes.ledger import read_ledger
+from billframes.ledger.payments import payments
 from tests.analysis.calls import ledger
 from tests.analysis.conftest import DATES, ENGINES, FLAGS, LISTS, pandas, rows_of
 from tests.analysis.test_engines import assert_same_rows

@@ -12,9 +12,8 @@ from billframes._shared.notes import Notes, collect_notes
 from billframes.assistant import Questions
 from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.ledger import read_ledger
-from billframes.mirror.ledgers import keep_reports
-from billframes.report.ledger_files import read_payments
-from billframes.report.ledger_memory import kept_reports
+from billframes.ledger.kept_reports import keep_reports, kept_reports
+from billframes.ledger.month_reports import read_payments
 from billframes.widgets.dashboard.shared_frames import SharedFrames
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.bulk.sheets import CellError
+from billframes._shared.workbook_sheets import CellError
 from billframes.bulk.workbook import read_workbook
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'

@@ -11,7 +11,7 @@ import pytest
 
 import billframes as bf
 from billframes.cli import main
-from billframes.report.guideline_sheets import describe_findings, guideline_page
+from billframes.guidelines.sheets import describe_findings, guideline_page
 from billframes.sandbox import Sandbox
 
 FOLDER = Path(Sandbox.__init__.__code__.co_filename).with_name("guidelines")

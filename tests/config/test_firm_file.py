@@ -136,7 +136,7 @@ def report(monkeypatch, *words):
         given = {name: parameters[name] for name in ("month", "settings", "as_of")}
         months.append(load(**given, client=client))
 
-    monkeypatch.setattr("billframes.report.command.build", build)
+    monkeypatch.setattr("billframes.commands.report.build", build)
     assert main(["report", "2026-10", *words]) == 0
     [month] = months
     return f"{describe_settings(month.book.settings)} {month.utilization_total['utilization'].item():.1%}"

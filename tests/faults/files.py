@@ -46,8 +46,8 @@ from billframes.bulk.workbook import read_workbook
 from billframes.ebilling.format import LEDES_1998B
 from billframes.guidelines.words import Phrases
 from billframes.ledger.demo import sandbox_reports
+from billframes.ledger.kept_reports import join_kept, kept_open_items, kept_reports
 from billframes.mirror.ledgers import LedgerTable
-from billframes.report.ledger_memory import join_kept, kept_open_items, kept_reports
 from billframes.sandbox import Sandbox, command as sandbox_command
 from tests.faults.reports import mutate_report, read_mutated_report, report_mutator
 

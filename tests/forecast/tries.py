@@ -18,7 +18,7 @@ import pandas as pd
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
-from billframes.analysis.forecasting.forecasts import (
+from billframes.forecast.forecasts import (
     Forecast,
     Span,
     _curves,
@@ -27,10 +27,10 @@ from billframes.analysis.forecasting.forecasts import (
     by_simple_rule,
     forecast,
 )
-from billframes.analysis.forecasting.history import History
-from billframes.analysis.forecasting.horizons import read_horizons
-from billframes.analysis.forecasting.preparing import prepare
-from billframes.analysis.forecasting.reading import Given
+from billframes.forecast.history import History
+from billframes.forecast.horizons import read_horizons
+from billframes.forecast.preparing import prepare
+from billframes.forecast.reading import Given
 from tests.forecast.firms import FIRST_DAY, WEEKS, Array, Firm, make_firm
 
 __all__ = ["TRIES", "table"]

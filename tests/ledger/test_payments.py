@@ -14,13 +14,13 @@ import pytest
 import billframes as bf
 from billframes import FirmSettings
 from billframes.analysis import collected, days_to_pay, realization
-from billframes.analysis.books.invoice_matching import ClientNames
-from billframes.analysis.books.owed_invoices import InvoiceParts, OwedInvoice, OwedInvoices, spread
-from billframes.analysis.books.payment_events import PaymentEvent
-from billframes.analysis.books.payment_gaps import payment_gaps
-from billframes.analysis.books.payments import _settle, payments
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
+from billframes.ledger.invoice_matching import ClientNames
+from billframes.ledger.owed_invoices import InvoiceParts, OwedInvoice, OwedInvoices, spread
+from billframes.ledger.payment_events import PaymentEvent
+from billframes.ledger.payment_gaps import payment_gaps
+from billframes.ledger.payments import _settle, payments
 from billframes.ledger.quickbooks import ledger_from_quickbooks
 from billframes.ledger.writing import write_report
 

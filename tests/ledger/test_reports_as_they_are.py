@@ -12,11 +12,11 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from billframes.analysis.sheets.tie_out import tie_out
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger import read_ledger
+from billframes.ledger.kept_reports import restated
 from billframes.ledger.quickbooks import ledger_from_quickbooks
-from billframes.mirror.ledgers import restated
+from billframes.ledger.tie_out import tie_out
 
 SAMPLES = Path(__file__).parent / "samples"
 STAMP = '"Monday, November 02, 2026 09:30 AM GMT-05:00"'

@@ -15,8 +15,7 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.commands import sync
-from billframes.mirror import cleanup, windows
+from billframes.mirror import cleanup, command as sync, windows
 from billframes.mirror.catalogue import Catalogue, Version, _rows_of
 from billframes.mirror.cleanup import is_due, versions_to_keep
 from billframes.mirror.storage import Storage

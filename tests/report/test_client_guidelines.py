@@ -9,7 +9,7 @@ import pytest
 import billframes as bf
 from billframes import report
 from billframes.errors import ConfigError
-from billframes.report.client_guidelines import (
+from billframes.guidelines.in_report import (
     ClientGuidelines,
     check_client_guidelines,
     compare_with_saved,
@@ -33,26 +33,26 @@ def month(firm):
 def test_the_month_has_the_findings_up_to_its_last_day(month):
     found = bf.guidelines.guideline_check(month.firm_book, end="2026-10-31", as_of="2026-10-31")
     total = bf.guidelines.guideline_summary(found).iloc[-1]
-    assert month.guidelines.at_risk == float(total["at_risk"])
-    assert month.guidelines.summary.startswith(f"Client guidelines: {total['items']} items of the work")
+    assert month.parts["guidelines"].at_risk == float(total["at_risk"])
+    assert month.parts["guidelines"].summary.startswith(f"Client guidelines: {total['items']} items of the work")
     said = "7 clients have billing guidelines, but no guideline file:"
     assert [each for each in month.notes if each.text("page").startswith(said)]
 
 
 def test_the_to_do_list_and_the_workbook_have_the_amounts(month):
     rows = [each for each in to_do(month, most=0) if each.what.endswith("before billing")]
-    cut = month.guidelines.findings.query("severity != 'review'")
+    cut = month.parts["guidelines"].findings.query("severity != 'review'")
     assert [each.person for each in rows] == ["Thomas Whitfield", "Grace Nakamura"]
     assert sum(each.amount for each in rows) == pytest.approx(ClientGuidelines(cut).at_risk)
     by_rule, findings = (each for each in sheets(month) if each.title in ("At risk by rule", "Client guidelines"))
-    assert by_rule.total["at_risk"].iloc[0] == findings.total["at_risk"].iloc[0] == month.guidelines.at_risk
-    assert len(findings.rows) == len(month.guidelines.findings) == by_rule.rows["findings"].sum()
+    assert by_rule.total["at_risk"].iloc[0] == findings.total["at_risk"].iloc[0] == month.parts["guidelines"].at_risk
+    assert len(findings.rows) == len(month.parts["guidelines"].findings) == by_rule.rows["findings"].sum()
 
 
 def test_a_part_of_the_firm_has_its_own_findings(month):
-    parts = [month.only(f"responsible:{name}").guidelines for name in ("Thomas Whitfield", "Grace Nakamura")]
-    assert sum(each.at_risk for each in parts) == pytest.approx(month.guidelines.at_risk)
-    other = month.only("responsible:Miriam Harrow").guidelines
+    parts = [month.only(f"responsible:{name}").parts["guidelines"] for name in ("Thomas Whitfield", "Grace Nakamura")]
+    assert sum(each.at_risk for each in parts) == pytest.approx(month.parts["guidelines"].at_risk)
+    other = month.only("responsible:Miriam Harrow").parts["guidelines"]
     assert other.summary == "Client guidelines: the work that is not on a final invoice has no findings."
 
 
@@ -62,7 +62,7 @@ def test_a_firm_without_guideline_files_sees_nothing_of_them(october):
 
 
 def test_the_month_says_how_many_saved_findings_are_unchanged(month, tmp_path):
-    found = month.guidelines.findings
+    found = month.parts["guidelines"].findings
     path = tmp_path / "last-check.csv"
     save_check(
         found.assign(item_id=found["item_id"].where(found["rule"] != "rates", "mended")), str(tmp_path), month.last

@@ -10,9 +10,10 @@ import pytest
 
 from billframes import _session
 from billframes.cli import main
+from billframes.commands import report as command
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import Period, parse_period
-from billframes.report import command, workbook as workbook_module
+from billframes.report import workbook as workbook_module
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ import pytest
 
 from billframes import report
 from billframes.cli import main
-from billframes.report import report_tables, workbook as writing
-from billframes.report.e_billing import EBilling, check_e_billing
+from billframes.ebilling import in_report
+from billframes.ebilling.in_report import EBilling, check_e_billing
+from billframes.report import workbook as writing
 
 
 def findings(*rows):
@@ -38,17 +39,17 @@ def test_findings_are_counted_under_their_responsible_lawyers():
 
 
 def test_a_scope_has_the_findings_of_its_matters():
-    part = FOUND.for_matters({"m2"})
+    part = FOUND.for_matters(pd.DataFrame({"matter_id": ["m2", "m1"], "ledes_enabled": [True, None]}))
     assert (part.rejected, part.unknown_codes) == (1, frozenset({("x2", "m2")}))
     assert "has 1 finding that clients’ portals reject." in part.summary
-    clean = FOUND.for_matters({"m9"})
+    clean = FOUND.for_matters(pd.DataFrame({"matter_id": ["m9"], "ledes_enabled": [True]}))
     assert clean.needed
     assert clean.summary.endswith("has no findings that clients’ portals reject.")
 
 
 def test_without_matters_that_need_ledes_the_summary_is_empty():
     assert EBilling().summary == ""
-    assert FOUND.for_matters(set()).summary == ""
+    assert FOUND.for_matters(pd.DataFrame({"matter_id": ["m2"], "ledes_enabled": [False]})).summary == ""
 
 
 MISSING = """
@@ -79,12 +80,12 @@ def test_the_report_the_workbook_and_the_command_have_one_number_of_findings(oct
     monkeypatch.setenv("BILLFRAMES_TOKEN", firm.tokens["full"])
     assert main(["ledes", "--check", "2026-10"]) == 1
     (said,) = re.findall(r"(\d+) findings? that portals reject", capsys.readouterr().out)
-    monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: [report_tables.e_billing(october)])
+    monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: [in_report._table(october)])
     sheet = openpyxl.load_workbook(io.BytesIO(writing.workbook(october)), data_only=True)["E-billing"]
     (headings, *rows) = sheet.iter_rows(values_only=True)
     assert headings[-1] == "Findings"
-    assert int(said) == october.e_billing.rejected == sum(row[-1] for row in rows) > 0
-    assert f"has {said} finding" in october.e_billing.summary
+    assert int(said) == october.parts["ebilling"].rejected == sum(row[-1] for row in rows) > 0
+    assert f"has {said} finding" in october.parts["ebilling"].summary
 
 
 def test_work_in_progress_by_age_equals_the_database(october, firm):

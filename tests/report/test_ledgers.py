@@ -12,12 +12,11 @@ from billframes import report
 from billframes.cli import main
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, LedgerError
+from billframes.ledger import in_report as ledger_tables
+from billframes.ledger.month_reports import Ledgers, ledger_paths, read_ledgers
 from billframes.ledger.writing import write_report
-from billframes.report import ledger_tables
 from billframes.report.first_page import tiles
 from billframes.report.html import anchor
-from billframes.report.ledger_files import ledger_paths, read_ledgers
-from billframes.report.ledgers import Ledgers
 from billframes.report.points import key_points
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")]
@@ -36,7 +35,7 @@ def read(october, files):
 @pytest.fixture
 def month(october, read, monkeypatch):
     """The month whose figures other tests share, with the books."""
-    monkeypatch.setattr(october, "ledgers", read)
+    monkeypatch.setitem(october.parts, "ledger", read)
     return october
 
 
@@ -45,13 +44,13 @@ def tile(month):
 
 
 def test_page_one_has_the_cash_of_the_books_or_what_is_settled_and_says_what_is_missing(month, monkeypatch):
-    cash = month.ledgers.payments.query("kind == 'cash' and '2026-10-01' <= payment_date <= '2026-10-31'")
+    cash = month.parts["ledger"].payments.query("kind == 'cash' and '2026-10-01' <= payment_date <= '2026-10-31'")
     found = tile(month)
     assert found.name == "Collected"
     assert found.value == f"{cash['amount'].sum():,.0f}"
     assert "in Jan–Oct 2026" in found.lines[1]
-    assert month.ledgers.missing == ()
-    monkeypatch.setattr(month, "ledgers", Ledgers())
+    assert month.parts["ledger"].missing == ()
+    monkeypatch.setitem(month.parts, "ledger", Ledgers())
     without = tile(month)
     assert without.name == "Settled of the month’s bills"
     ratio = month.figures_of(month.same_days(0))["settlement_ratio"]

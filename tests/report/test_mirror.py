@@ -51,7 +51,7 @@ def test_receivables_of_a_tagged_version_are_shown_beside_those_of_the_month(mir
 
 
 def test_codes_that_a_mirror_does_not_have_are_counted_separately(mirrored):
-    found = report.load("2026-10", client=mirrored).e_billing
+    found = report.load("2026-10", client=mirrored).parts["ebilling"]
     assert found.needed
     assert found.unknown_codes
     assert not {item for item, _ in found.unknown_codes} & set(found.findings["item_id"])
@@ -73,16 +73,16 @@ def test_payments_of_earlier_months_are_kept_and_a_restated_month_is_told(mirror
     report.load("2026-09", client=mirrored, ledger=[early])
     october = sales(tmp_path, "october.csv", "October, 2026", ("2026-10-20", "x2", 70_000))
     month = report.load("2026-10", client=mirrored, ledger=[october])
-    assert month.ledgers.covers(month.first_of_year)
-    assert month.ledgers.payments["amount"].to_list() == [500.0, 700.0]
+    assert month.parts["ledger"].covers(month.first_of_year)
+    assert month.parts["ledger"].payments["amount"].to_list() == [500.0, 700.0]
     assert not any("restated" in each for each in month.remarks)
     # Without a file, what was kept counts; a file that was read twice is kept once.
     again = report.load("2026-10", client=mirrored)
-    assert again.ledgers.payments["amount"].to_list() == [500.0, 700.0]
+    assert again.parts["ledger"].payments["amount"].to_list() == [500.0, 700.0]
     other = sales(
         tmp_path, "year.csv", "January-October, 2026", ("2026-09-20", "x1", 40_000), ("2026-10-20", "x2", 70_000)
     )
     month = report.load("2026-10", client=mirrored, ledger=[other])
-    assert month.ledgers.payments["amount"].to_list() == [400.0, 700.0]
+    assert month.parts["ledger"].payments["amount"].to_list() == [400.0, 700.0]
     (said,) = [each for each in month.remarks if "restated" in each]
     assert said.startswith("The books restated 2026-09: year.csv has 400.00, and to_september.csv, which was read bef")

@@ -23,8 +23,8 @@ ROOT = Path(billframes.__file__).parent
 # Public functions of the analyses' folder that are not analyses, with their modules.
 _MORE = {
     "fact": "billframes.analysis.results.fact",
-    "payment_gaps": "billframes.analysis.books.payment_gaps",
-    "payments": "billframes.analysis.books.payments",
+    "payment_gaps": "billframes.ledger.payment_gaps",
+    "payments": "billframes.ledger.payments",
 }
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."
 
@@ -76,7 +76,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.forecasting.horizons import Horizons
+from billframes.forecast.horizons import Horizons
 from billframes.analysis.keys.by import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

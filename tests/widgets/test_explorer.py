@@ -26,7 +26,7 @@ from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.book import Book
 from billframes.cli import main
-from billframes.report.ledger_files import read_payments
+from billframes.ledger.month_reports import read_payments
 from billframes.widgets import dashboard, filtered_analyses, filtered_book, html as html_module
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters

@@ -10,13 +10,14 @@ from dataclasses import replace
 from billframes._shared.format import label_of
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import PACKAGE, Analysis
+from billframes.wings import analysis_modules
 
 
 @functools.cache
 def analyses() -> dict[str, Analysis]:
-    """Find the analyses declared in the modules of `sheets`, in alphabetical order."""
-    names = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
-    modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in names]
+    """Find the analyses declared in the modules of `sheets` and in those of the wings, in alphabetical order."""
+    own = [f"{PACKAGE}.{each.name}" for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
+    modules = map(importlib.import_module, [*own, *analysis_modules()])
     found = {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
     return dict(sorted(found.items()))
 

@@ -65,7 +65,7 @@ def figure_names() -> dict[str, Figure]:
     declared = Counter(
         each.name for each in {column for analysis in analyses().values() for column in analysis.columns}
     )
-    for name in _ANALYSES:
+    for name in filter(analyses().__contains__, _ANALYSES):
         analysis = analyses()[name]
         for each in analysis.columns:
             # A running share depends on the order of the rows; days of a forecast are the same in all rows.

@@ -14,7 +14,6 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis.books.payment_days import short_payments
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.data_span import covers
 from billframes.analysis.data.engine import to_arrow
@@ -22,6 +21,7 @@ from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import find_figure
 from billframes.analysis.results.result_rows import key_columns
+from billframes.analysis.rules.payments import short_payments
 from billframes.config.firm import FirmSettings
 from billframes.days import CALENDAR_YEAR, FiscalYear, period_before, year_before
 from billframes.errors import ParameterError

@@ -15,8 +15,6 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis.books.payment_days import note_payments
-from billframes.analysis.books.payments import check_payments
 from billframes.analysis.data.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import is_in_period, midnight
@@ -39,6 +37,7 @@ from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.fees import lost_in, note_spread_fees, note_typed_fees, typed_marks, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
+from billframes.analysis.rules.payments import check_payments, note_payments
 from billframes.periods import DateLike
 
 C = nw.col

@@ -9,6 +9,7 @@ from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import bucket_measure
 from billframes.analysis.results.figure_names import Figure, find_figures
 from billframes.report.month import Month
+from billframes.wings import in_report
 
 FLOWS = ("client", "matter", "practice_area", "responsible", "user", "month")
 """The keys of work, fees and cash."""
@@ -36,8 +37,9 @@ class Subject:
 
 
 def subjects(month: Month) -> list[Subject]:
-    """Return the subjects of a report; cash is one if the report has the firm's books."""
-    return [each for each in _SUBJECTS if each.name != "cash" or month.ledgers.payments is not None]
+    """Return the subjects of a report; those of the wings, such as cash, come before the balances."""
+    of_wings = [subject for each in in_report("subjects") for subject in each(month)]
+    return sorted([*_SUBJECTS, *of_wings], key=lambda each: each.is_balance)
 
 
 def _ages(analysis: str, *others: str) -> Iterator[str]:
@@ -54,7 +56,6 @@ _SUBJECTS = (
     ),
     Subject("rate", "Effective rate", ("billed_amount", "realization.billable_hours", "effective_rate")),
     Subject("settled", "Settled", ("settled_amount", "billed_amount", "settlement_ratio")),
-    Subject("cash", "Cash", ("collected_amount",)),
     Subject(
         "receivables",
         "Receivables",

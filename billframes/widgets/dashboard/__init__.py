@@ -75,14 +75,12 @@ def _explorer(client: Any, period: str, settings: str = "", ledger: list[str] | 
     """
     import billframes as bf
     from billframes._shared.notes import Notes, collect_notes
-    from billframes.report.ledger_files import ledger_paths, read_payments
-    from billframes.report.ledger_memory import kept_reports
+    from billframes.wings import module_of, wings
 
     book = bf.book(period, settings=bf.FirmSettings.load(settings) if settings else None, client=client)
-    paths = ledger_paths(ledger or [], book.settings.books.folder if book.settings else "")
     # The tab shows the notes of the payments.
     with collect_notes(Notes()):
-        payments = read_payments(book, paths, kept_reports(book.client))
+        payments = module_of("ledger", "month_reports").payments_of(book, ledger or []) if "ledger" in wings() else None
     return bf.explore(book, payments=payments, **texts)
 
 

@@ -27,10 +27,10 @@ from billframes.commands import DEMO_FIRM, DEMO_REMARK, add_connection
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import BillframesError, ConfigError, LedgerError
 from billframes.periods import parse_period
-from billframes.report.ledger_files import check_payments_among
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import FOLDER_VARIABLE, PORT_FILE, START_FILE
 from billframes.widgets.dashboard.kernel import NO_PRIVATE_SOCKETS, open_source, private_folder, transport_in
+from billframes.wings import module_of
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         shown["title"] = args.title
     if args.ledger:
         try:
-            check_payments_among(args.ledger)
+            module_of("ledger", "month_reports").check_payments_among(args.ledger)
         except LedgerError as error:
             say_error(error, args)
             return 1

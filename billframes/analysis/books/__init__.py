@@ -1,1 +1,0 @@
-"""The firm's books beside the billing system: payments of invoices, and what is open in both."""

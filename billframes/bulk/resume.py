@@ -1,0 +1,59 @@
+"""Finish the changes of a journal that an apply left unfinished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from billframes._session import default_client
+from billframes._shared.limits import user_path
+from billframes.bulk.journal import Journal
+from billframes.bulk.plan import Outcomes, apply_journal
+from billframes.client import Client
+from billframes.config.credentials import same_address
+from billframes.errors import ParameterError
+from billframes.loading.progress import Progress
+
+
+def resume(journal: str | Path, *, client: Client | None = None, progress: bool | Progress | None = None) -> Outcomes:
+    """
+    Finish the unfinished changes of a journal. No change is sent twice, and none is left out.
+
+    Parameters
+    ----------
+    journal : str or Path
+        The file that `Plan.apply` wrote.
+    client : Client, optional
+        A client of the journal's server; by default the default client.
+    progress : bool or callable, optional
+        As for the loaders.
+
+    Returns
+    -------
+    Outcomes
+        One row per change of the plan, including those made before.
+
+    Raises
+    ------
+    ParameterError
+        There is no such file, it is not a journal, it belongs to another server, it is finished, or another process is
+        writing it. Nothing was sent.
+
+    Examples
+    --------
+    >>> bf.bulk.resume("elsewhere.journal")
+    Traceback (most recent call last):
+    billframes.errors.ParameterError: There is no journal elsewhere.journal.
+    """
+    path = user_path(journal)
+    with Journal.open(path) as opened:
+        about = opened.about
+        connection = (client or default_client())._connection
+        own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
+        if not same_address(own, other):
+            raise ParameterError(
+                f"The journal {path} has changes for {own}, and the client is connected to {other or 'a mirror'}. "
+                "Connect to the journal's server to resume it."
+            )
+        if about.get("finished"):
+            raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")
+        return apply_journal(connection, opened, progress)

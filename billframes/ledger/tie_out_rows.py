@@ -1,0 +1,233 @@
+"""The rows of a tie-out: invoices of both systems in pairs, and those that only one has, each with its reason.
+
+All sums are in cents. On every row, the difference of the balances is our amount less theirs, plus what they have
+settled less what we have.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from billframes._shared.limits import checked_number
+from billframes.errors import ParameterError
+from billframes.ledger.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
+from billframes.periods import Period
+
+REASONS = (
+    "agrees",
+    "paid_in_ledger",
+    "paid_here",
+    "unapplied_in_ledger",
+    "amount_differs",
+    "not_final_here",
+    "voided_in_ledger",
+    "missing_in_ledger",
+    "not_in_report",
+    "missing_here",
+    "duplicate_number",
+    "credit_in_ledger",
+    "journal_in_ledger",
+    "other_in_ledger",
+    "currency",
+    "not_in_any_customer",
+)
+"""The reasons, in the order in which they are added up."""
+
+UNEXPLAINED = ("not_in_report", "missing_here", "other_in_ledger", "currency", "not_in_any_customer")
+"""The reasons that say where a difference is, but not what happened."""
+
+# Other rows of the books are never the same thing as an invoice, whatever their number.
+_INVOICES = ("invoice", "credit", "sales_receipt")
+_OF_KIND = {"payment": "unapplied_in_ledger", "credit": "credit_in_ledger", "journal": "journal_in_ledger"}
+
+
+@dataclass(slots=True)
+class TieOutRow:
+    """A row of the result. Amounts are in cents; None is missing."""
+
+    reason: str = "agrees"
+    ours: Mapping[str, Any] = field(default_factory=dict)
+    theirs: Mapping[str, Any] = field(default_factory=dict)
+    client: tuple[str, str] | None = None
+    amount: int | None = None
+    ledger_amount: int | None = None
+    balance: int = 0
+    ledger_balance: int = 0
+    billed: int = 0
+    settled: int = 0
+    matched_by: str | None = None
+    also: list[str] = field(default_factory=list)
+    group: int | None = None
+
+    @property
+    def difference(self) -> int:
+        """Our balance less theirs."""
+        return self.balance - self.ledger_balance
+
+
+def _cents(value: float | None) -> int | None:
+    return None if value is None or math.isnan(value) else round(value * 100)
+
+
+def _item(row: Mapping[str, Any], client: str | None, *, ours: bool) -> Item:
+    number, date = (row.get("invoice_number"), row["invoice_date"]) if ours else (row["number"], row["date"])
+    return Item(number, client, _cents(row["amount"]), date)
+
+
+def compare_rows(
+    ours: Sequence[Mapping[str, Any]],
+    theirs: Sequence[Mapping[str, Any]],
+    history: Sequence[Mapping[str, Any]],
+    names: ClientNames,
+    currency: str,
+    listed: Period | None,
+) -> list[TieOutRow]:
+    """Pair the rows of both sides, and give each its reason; `listed` are the days of the history, if there is one."""
+    items = [_item(each, names.key(each["client_name"]), ours=True) for each in ours]
+    comparable = [at for at, each in enumerate(theirs) if each["kind"] in _INVOICES]
+    others = [_item(theirs[at], names.key(theirs[at]["customer"]), ours=False) for at in comparable]
+    pairs = match_invoices(items, others)
+    past: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for each in history:
+        past[plain_number(each["number"])].append(each)
+    rows: list[TieOutRow] = []
+    for at, (invoice, item) in enumerate(zip(ours, items, strict=True)):
+        if at in pairs:
+            other, how = pairs[at]
+            rows.append(_paired(invoice, item, theirs[comparable[other]], others[other], how, currency))
+        elif invoice["invoice_state"] == "final" and _cents(invoice["balance"]):
+            is_known = listed is not None and _is_within(item.date, listed)
+            rows.append(_only_here(invoice, _in_history(item, past, names), known=is_known))
+    used = {comparable[other] for other, _ in pairs.values()}
+    known = {plain_number(item.number) for item in items} - {""}
+    rows += [_only_there(each, known, names) for at, each in enumerate(theirs) if at not in used and _is_open(each)]
+    return rows
+
+
+def _is_within(date: dt.datetime | None, days: Period) -> bool:
+    day = None if date is None else date.date()
+    return day is None or (days.start or day) <= day <= (days.end or day)
+
+
+def _is_open(row: Mapping[str, Any]) -> bool:
+    return bool(_cents(row["open_balance"]))
+
+
+def _paired(
+    invoice: Mapping[str, Any], item: Item, other: Mapping[str, Any], their: Item, how: str, currency: str
+) -> TieOutRow:
+    final = invoice["invoice_state"] == "final"
+    amount, balance = (item.amount or 0, _cents(invoice["balance"]) or 0) if final else (0, 0)
+    row = TieOutRow(ours=invoice, theirs=other, amount=item.amount, ledger_amount=their.amount, matched_by=how)
+    row.balance, row.ledger_balance = balance, _cents(other["open_balance"]) or 0
+    ledger_amount = amount if their.amount is None else their.amount
+    row.also = [
+        name
+        for name, differs in (
+            ("number", how != MATCHED_BY[0]),
+            ("date", item.date != their.date),
+            ("customer", item.client != their.client),
+        )
+        if differs
+    ]
+    foreign = bool(currency) and other["currency"] not in (None, currency)
+    if final and not foreign:
+        _set_parts(row, amount, ledger_amount)
+    elif row.difference:
+        row.reason, row.billed = "currency" if foreign else "not_final_here", row.difference
+    return row
+
+
+def _set_parts(row: TieOutRow, amount: int, ledger_amount: int) -> None:
+    """Set the two parts of the difference; the larger part is the reason, and the other is noted."""
+    row.billed = amount - ledger_amount
+    row.settled = row.difference - row.billed
+    parts = {
+        "amount_differs": abs(row.billed),
+        "paid_in_ledger" if row.settled > 0 else "paid_here": abs(row.settled),
+    }
+    reasons = sorted((each for each in parts if parts[each]), key=lambda each: -parts[each])
+    if reasons:
+        row.reason, row.also = reasons[0], row.also + reasons[1:]
+
+
+def _only_here(invoice: Mapping[str, Any], found: Mapping[str, Any] | None, *, known: bool) -> TieOutRow:
+    """Return the row of an open invoice that the report does not have, with what became of it in the books."""
+    amount, balance = _cents(invoice["amount"]) or 0, _cents(invoice["balance"]) or 0
+    row = TieOutRow(ours=invoice, amount=amount, balance=balance)
+    if found is None:
+        row.reason, row.billed = ("missing_in_ledger" if known else "not_in_report"), balance
+    elif found["voided"]:
+        row.reason, row.ledger_amount, row.billed, row.settled = "voided_in_ledger", 0, amount, balance - amount
+    else:
+        row.ledger_amount = _cents(found["amount"])
+        _set_parts(row, amount, amount if row.ledger_amount is None else row.ledger_amount)
+    return row
+
+
+def _in_history(
+    item: Item, past: Mapping[str, list[Mapping[str, Any]]], names: ClientNames
+) -> Mapping[str, Any] | None:
+    """Find the most alike invoice of a number in the list of all invoices: client, amount or date must agree, too."""
+
+    def alike(row: Mapping[str, Any]) -> tuple[bool, ...]:
+        return names.key(row["customer"]) == item.client, _cents(row["amount"]) == item.amount, row["date"] == item.date
+
+    found = max(past.get(plain_number(item.number), ()), key=alike, default=None)
+    return found if found is not None and any(alike(found)) else None
+
+
+def _only_there(row: Mapping[str, Any], known: set[str], names: ClientNames) -> TieOutRow:
+    if row["kind"] == "invoice":
+        reason = "duplicate_number" if plain_number(row["number"]) in known else "missing_here"
+    else:
+        reason = _OF_KIND.get(row["kind"], "other_in_ledger")
+    balance = _cents(row["open_balance"]) or 0
+    client = names.client(names.key(row["customer"]))
+    return TieOutRow(
+        reason, theirs=row, client=client, ledger_amount=_cents(row["amount"]), ledger_balance=balance, billed=-balance
+    )
+
+
+def group_unapplied(rows: Sequence[TieOutRow], names: ClientNames) -> None:
+    """Give a payment or credit on no invoice, and the client's only invoice paid here by its amount, one group."""
+    paid: dict[tuple[str | None, int], list[TieOutRow]] = defaultdict(list)
+    for row in rows:
+        if row.reason == "paid_here":
+            paid[names.key(row.theirs["customer"]), row.difference].append(row)
+    group = 0
+    for row in rows:
+        if row.reason not in ("unapplied_in_ledger", "credit_in_ledger"):
+            continue
+        fits = paid.get((names.key(row.theirs["customer"]), -row.difference), [])
+        if len(fits) == 1 and fits[0].group is None:
+            group += 1
+            for each in (row, fits[0]):
+                each.group, each.reason = group, "unapplied_in_ledger"
+
+
+def refuse_missing_amounts(ours: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse final invoices without an amount or a balance: their difference is not known."""
+    for row in ours:
+        missing = [name for name in ("amount", "balance") if not math.isfinite(row[name])]
+        if missing and row["invoice_state"] == "final":
+            raise ParameterError(
+                f"invoices: {missing[0]} of the final invoice {row['invoice_id']!r} is missing, so it can't be "
+                "compared with the books. Fill it in, or remove the invoice."
+            )
+
+
+def add_control(rows: list[TieOutRow], control: float) -> None:
+    """Add the row of what the general ledger has beside the customers' accounts."""
+    try:
+        checked_number(control)
+    except ValueError:
+        raise ParameterError(f"control={control!r:.40} is not an amount such as 8605.49.") from None
+    gap = (_cents(control) or 0) - sum(row.ledger_balance for row in rows)
+    if gap:
+        rows.append(TieOutRow("not_in_any_customer", ledger_balance=gap, billed=-gap))
