@@ -76,9 +76,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.forecast.horizons import Horizons
 from billframes.analysis.keys.by import By
 from billframes.config.firm import FirmSettings
+from billframes.forecast.horizons import Horizons
 from billframes.periods import DateLike
 """
 FUNCTIONS = f"{TYPES}\nfrom narwhals.stable.v2.typing import IntoFrameT\n"
