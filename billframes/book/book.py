@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from billframes.credits.book_methods import BookCredits
     from billframes.ledger.book_methods import BookPayments
 
-    class MoreMethods(BookPayments, BookCredits): ...
+    class MoreMethods(BookPayments, BookCredits):
+        """The methods of the wings."""
 else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
     MoreMethods = type("MoreMethods", book_methods(), {})
