@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help='name clients, matters and people by their id, such as "Client a1ee691a"',
     )
+    parser.add_argument("--credits", action="store_true", help="let answers say whose the fees are by the firm's rule")
     parser.add_argument("--log", metavar="FILE", help="note each question in this private file, without the answers")
     parser.add_argument(
         "--show-config", action="store_true", help="print what to paste into an application's settings, and end"
@@ -62,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("The package mcp is not installed: pip install 'billframes[mcp]'.")
     if args.pseudonyms and args.narratives:
         raise ParameterError("--pseudonyms can't be used with --narratives, because narratives have names.")
+    if args.pseudonyms and args.credits:
+        raise ParameterError("--pseudonyms can't be used with --credits, because the rule for credits has names.")
     from billframes.assistant.server import Questions, make_server, serve
 
     with connected(args, progress=False) as client:
@@ -86,6 +89,7 @@ def _options(args: argparse.Namespace, client: Client) -> dict[str, Any]:
         "settings": client.settings if args.settings else None,
         "change": Pseudonyms() if args.pseudonyms else None,
         "narratives": args.narratives,
+        "credits": args.credits,
         "log": user_path(args.log) if args.log else None,
     }
 
@@ -121,4 +125,4 @@ def _started(args: argparse.Namespace) -> list[str]:
             place = value if "://" in value else str(user_path(value).absolute())
             words += [f"--{name}", place]
     words += ["--profile", args.connection] if args.connection else []
-    return [*words, *(f"--{name}" for name in ("demo", "narratives", "pseudonyms") if getattr(args, name))]
+    return [*words, *(f"--{name}" for name in ("demo", "narratives", "credits", "pseudonyms") if getattr(args, name))]

@@ -1,4 +1,4 @@
-"""The six questions that an assistant can ask. Each answer is the library's own, with what it means beside it.
+"""The questions that an assistant can ask. Each answer is the library's own, with what it means beside it.
 
 A tool is a method; its docstring is the description that the model reads, and the types of its arguments make their
 schema. Names of figures, analyses and keys are looked up in the declarations, so a new analysis needs no change here.
@@ -31,9 +31,12 @@ from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.book.methods import analysis_methods
 from billframes.book.records import by_invoice, shown_columns, with_details
+from billframes.credits.rules import describe_rule, read_rule, with_shares
 from billframes.errors import ParameterError
 
 TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
+CREDITS = "credits"
+"""The tool that only a server with `--credits` has, because whose the fees are is a firm's most private figure."""
 
 _NARRATIVES = frozenset({"description", "narrative", "notes", "memo", "text", "comment"})
 _CONTACTS = ("contact_", "email", "phone")
@@ -207,6 +210,37 @@ class Tools:
             "rows_in_all": len(result),
             "total": {key: cell(each, _unit(find_measure(key, of))) for key, each in totals.items() if pd.notna(each)},
             **self._meaning(book, [name]),
+        }
+
+    def credits(
+        self,
+        period: str,
+        by: Literal["user", "role", "matter"] = "user",
+        compare: dict[str, float] | None = None,
+        base: Literal["billed", "collected"] | None = None,
+        top: Top = 50,
+        data_of: Day = None,
+    ) -> dict[str, Any]:
+        """
+        Say whose the fees of a period are by the firm's rule for credits, and what other shares would change.
+
+        What is nobody's comes first. compare: other shares, such as {"originating": 0.15}; the others stay.
+        """
+        book = self._source.book(period, data_of)
+        rule = read_rule(book.settings.credits if book.settings else None, "rule")
+        other = with_shares(rule, compare) if compare else None
+        cash = analyses()["collected" if (base or rule.base) == "collected" else "contribution"]
+        payments = from_books(cash, book, self._source)
+        rows = book.credits(rule=rule, compare=other, base=base, by=by, **payments)
+        totals = rows.filter(like="_amount").drop(columns="base_amount").sum()
+        rows["rate"] = rows["rate"].mul(100).round(2)
+        return {
+            **table(rows.rename(columns={"rate": "rate_percent"}).head(min(top, MOST_ROWS))),
+            "rows_in_all": len(rows),
+            "total": {name: cell(each) for name, each in totals.items()},
+            "fees": rows.attrs["credits"],
+            "rules": [describe_rule(each) for each in (rule, other) if each],
+            **self._meaning(book, [cash.name]),
         }
 
     def _shown(self, columns: Any) -> list[str]:

@@ -84,7 +84,7 @@ def read_credits(value: Any, key: str) -> CreditRule | None:
         raise ParameterError(f"{key}={value!r} is not a rule such as {{'firm': 0.1, 'originating': 0.2}}.")
     check_keys(key, value, (each.name for each in fields(CreditRule)))
     rule = CreditRule(**{name: _READ[name](each, f"{key}.{name}") for name, each in value.items()})
-    _check_sums(rule, key)
+    check_sums(rule, key)
     return rule
 
 
@@ -166,7 +166,7 @@ def _brackets(value: Any, key: str) -> dict[float, float]:
     return dict(sorted(brackets.items()))
 
 
-def _check_sums(rule: CreditRule, key: str) -> None:
+def check_sums(rule: CreditRule, key: str) -> None:
     """Refuse shares that can add up to more than 1, and two rules of one name for one day."""
     people = [each for rules in rule.users.values() for each in rules]
     most = {

@@ -13,6 +13,7 @@ from billframes._shared.format import MISSING, count_of, format_number
 from billframes._shared.names import join_names
 from billframes.config.credits import CreditRule
 from billframes.credits.calculation import FIRM, NO_ONE
+from billframes.credits.rules import describe_rule, percent
 from billframes.report.html import templates
 from billframes.report.prebill_sheets import about_sheet, workbook_of
 
@@ -33,18 +34,6 @@ _SHARED_BY = {
 }
 _MOST, _MOST_MATTERS = 15, 10
 _CHANGE, _WHOSE, _MATTER = "difference_amount", ["user_id", "user_name"], ["matter_id", "matter_name"]
-
-
-def describe_rule(rule: CreditRule) -> str:
-    """Describe a rule in words."""
-    shares = {"the firm": rule.firm, "originators": rule.originating, "responsible lawyers": rule.responsible}
-    parts = [f"{_percent(share)} for {name}" for name, share in shares.items() if share]
-    own = [(rule.users, "person", "people"), (rule.matters, "matter", "matters")]
-    others = [count_of(len(rules), one, several) for rules, one, several in own if rules]
-    return (
-        f"{join_names([*parts, 'the rest for the work'])}"
-        f"{f'; other shares for {join_names(others)}' if others else ''}{'; with brackets' if rule.brackets else ''}"
-    )
 
 
 def credit_page(
@@ -171,7 +160,7 @@ def _statement(
     for role, each in own.groupby("role", observed=True):
         base = each["base_amount"].sum()
         rate = (each["rate"] * each["base_amount"]).sum() / base if base else None
-        shares = _percent(rate) if rate is not None else MISSING
+        shares = percent(rate) if rate is not None else MISSING
         roles.append(
             _row(ROLE_TITLES[str(role)], "", [_cents(base), shares, *(_cents(each[c].sum()) for c in columns)])
         )
@@ -233,7 +222,3 @@ def _signed(amount: float) -> str:
 
 def _amount(column: str, amount: float) -> str:
     return _signed(amount) if column == _CHANGE and abs(amount) >= 1 else _money(amount)
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.4g}%"

@@ -12,8 +12,11 @@ from typing import Any
 import pandas as pd
 
 from billframes._shared.find_named import find_named
+from billframes._shared.format import count_of
 from billframes._shared.limits import read_toml
-from billframes.config.credits import CreditRule, CreditShares, exact, read_credits, refuse_overlap
+from billframes._shared.names import join_names
+from billframes._shared.suggestions import check_keys
+from billframes.config.credits import CreditRule, CreditShares, check_sums, exact, read_credits, refuse_overlap
 from billframes.errors import AccessDeniedError, ConfigError, ParameterError
 
 RULE = "credits"
@@ -39,6 +42,32 @@ def read_rule(given: Any, name: str) -> CreditRule:
             "{'firm': 0.1, 'originating': 0.2}."
         )
     return rule
+
+
+def with_shares(rule: CreditRule, shares: Mapping[str, float]) -> CreditRule:
+    """Return a rule with other shares of the firm, the originators and the responsible lawyers."""
+    check_keys("compare", shares, ("firm", "originating", "responsible"))
+    read = read_credits(shares, "compare")
+    changed = replace(rule, **{name: getattr(read, name) for name in shares})
+    check_sums(changed, "compare")
+    return changed
+
+
+def describe_rule(rule: CreditRule) -> str:
+    """Describe a rule in words."""
+    shares = {"the firm": rule.firm, "originators": rule.originating, "responsible lawyers": rule.responsible}
+    parts = [f"{percent(share)} for {name}" for name, share in shares.items() if share]
+    own = [(rule.users, "person", "people"), (rule.matters, "matter", "matters")]
+    others = [count_of(len(rules), one, several) for rules, one, several in own if rules]
+    return (
+        f"{join_names([*parts, 'the rest for the work'])}"
+        f"{f'; other shares for {join_names(others)}' if others else ''}{'; with brackets' if rule.brackets else ''}"
+    )
+
+
+def percent(share: float) -> str:
+    """Format a share, such as "12.5%"."""
+    return f"{share * 100:.4g}%"
 
 
 @dataclass(frozen=True, slots=True)
