@@ -128,11 +128,12 @@ class TableBuilder:
             rows = indices if rows is None else rows.take(indices)
 
         def take_column(column: Column) -> pa.Array | pa.ChunkedArray:
-            array = table_column(column.name)
+            # A block can be among the blocks twice.
+            pages = [block.columns[column.name] for block in blocks]
             for block in blocks:
                 block.columns.pop(column.name, None)
-            if len(array) >= LARGE_TABLE:
-                pa.default_memory_pool().release_unused()
+            array = _table_column(pages, column, rows)
+            _release(array)
             return array
 
         arrays = list(map(take_column, self.columns))
@@ -219,6 +220,7 @@ def _share_memory(blocks: list[Block]) -> None:
         for block in blocks:
             block.columns[name] = whole.slice(first, block.rows)
             first += block.rows
+    pa.default_memory_pool().release_unused()
 
 
 def _is_encoded(column: Column) -> bool:
@@ -232,13 +234,23 @@ def _block_type(column: Column) -> pa.DataType:
 def _table_column(pages: list[pa.Array], column: Column, rows: pa.Array | None) -> pa.Array | pa.ChunkedArray:
     """Return a column of the table, from its parts in all pages and the rows to use."""
     parts = pa.chunked_array(pages, _block_type(column))
-    merged = join_pages(parts) if _is_encoded(column) else parts
+    merged = join_pages(parts) if _is_encoded(column) else parts.combine_chunks()
+    # To take rows, Arrow concatenates the parts, too, but keeps them meanwhile.
+    del parts
+    pages.clear()
+    _release(merged)
     merged = merged if rows is None else merged.take(rows)
     if column.kind == "id" and not column.required:
         merged = without_empty_texts(merged)
     if column.kind == "enum":
         return enum_column(merged, column.values)
     return repeated_column(merged) if column.repeated else merged
+
+
+def _release(column: pa.Array | pa.ChunkedArray) -> None:
+    """Return free memory to the system if a column is large."""
+    if len(column) >= LARGE_TABLE:
+        pa.default_memory_pool().release_unused()
 
 
 def _reader(source: ColumnSource) -> Callable[[Any], Any]:
