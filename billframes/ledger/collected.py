@@ -12,7 +12,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id, stack
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, map_values, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
@@ -135,7 +135,7 @@ def _rows(
         there = part.collect_schema().names()
         amounts = [C(name) if name in there else nw.lit(0.0).alias(name) for name in _SUMS]
         rows.append(part.select(*columns_or_null(part, base, types), *ids, "payment_date", *amounts))
-    totals = keys.sum(nw.concat(rows), [Sum(name, name) for name in _SUMS], date="payment_date")
+    totals = keys.sum(stack(rows), [Sum(name, name) for name in _SUMS], date="payment_date")
     found = keys.by_key(totals)
     if "client_name" in keys.columns:
         named = payments.dropna(subset=["client_id", "client_name"])

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from billframes.analysis.data.arrow import ArrowRows
+from billframes.analysis.data.arrow import ArrowRows, _Expressions
 from billframes.analysis.data.arrow_steps import STEPS
+from billframes.analysis.data.engine import stack
 from billframes.analysis.data.expressions import as_float, columns_or_null, null_column, value_if
 
 C = nw.col
@@ -41,6 +42,7 @@ EXPRESSIONS = {
     "conditions": (C("hours") <= 0) & ~(C("amount") > 0) | C("flag"),
     "dates": (C("date") >= dt.datetime(2026, 10, 3)) & (C("date") < dt.datetime(2026, 10, 31)),
     "weekday": C("date").dt.weekday() > 5,
+    "day of the year": C("date").dt.year() * 1000 + C("date").dt.ordinal_day(),
     "missing": C("hours").is_null() & ~C("text").is_null(),
     "not a number": C("hours").is_nan().fill_null(False),
     "filled": C("hours").fill_null(0.0) + C("number").fill_null(0),
@@ -101,6 +103,9 @@ def test_a_sum_is_what_narwhals_computes(name):
 METHODS = {
     "filter": lambda rows: rows.filter(TIME | C("flag")),
     "filters": lambda rows: rows.filter(TIME, C("hours") > 0, text="a"),
+    "sums of one value": lambda rows: rows.with_columns(
+        C("flag"), one=nw.lit(1.5), none=null_column(nw.Float64)
+    ).select(C("one", "none").sum(), most=C("one").max()),
     "filter of none": lambda rows: rows.with_columns(new=nw.lit(2.0)).filter((nw.lit(1) == nw.lit(0)) & C("flag")),
     "several columns": lambda rows: rows.with_columns(C("hours", "amount").fill_null(0.0), nw.lit(1.0).alias("one")),
     "columns or null": lambda rows: rows.select(*columns_or_null(rows, ["hours", "no"], {"no": nw.Float64})),
@@ -121,6 +126,19 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 def test_a_step_is_that_of_narwhals(name):
     _same(*(METHODS[name](each) for each in (ArrowRows.of(TABLE), nw.from_native(TABLE))))
+
+
+def test_parts_of_narwhals_and_of_arrow_are_stacked_as_rows_of_arrow():
+    plain = nw.from_native(TABLE)
+    rows = stack([plain, ArrowRows.of(TABLE).filter(TIME)])
+    assert isinstance(rows, ArrowRows)
+    _same(rows, nw.concat([plain, plain.filter(TIME)]))
+
+
+def test_values_of_one_column_are_added_without_narwhals(monkeypatch):
+    rows = ArrowRows.of(TABLE).with_columns(one=nw.lit(1.5), year=C("date").dt.year() // 4)
+    monkeypatch.setattr(_Expressions, "_by_narwhals", None)
+    assert rows.select(C("one", "year").sum()).rows() == [(7.5, 4 * (2026 // 4))]
 
 
 def test_columns_have_the_types_of_narwhals():

@@ -39,6 +39,13 @@ def _divided(value: Any, other: Any) -> Any:
     return pc.divide(value, other) if pa.types.is_floating(value.type) or pa.types.is_floating(other.type) else None
 
 
+def _floor_divided(value: Any, other: Any) -> Any:
+    if not (pa.types.is_integer(value.type) and isinstance(other, pa.Scalar) and (other.as_py() or 0) > 0):
+        return None
+    toward_zero = pc.divide(value, other)
+    return pc.subtract(toward_zero, pc.cast(pc.less(value, pc.multiply(toward_zero, other)), toward_zero.type))
+
+
 def _filled(found: Any, /, other: Any = None, **options: Any) -> Any:
     if other is None or any(each is not None for each in options.values()):
         return None
@@ -83,6 +90,9 @@ STEPS: dict[str, Callable[..., Any]] = {
     "__rsub__": lambda value, other: pc.subtract(other, value),
     "__mul__": pc.multiply,
     "__truediv__": _divided,
+    "__floordiv__": _floor_divided,
+    "dt.year": pc.year,
+    "dt.ordinal_day": pc.day_of_year,
     "abs": pc.abs,
     "is_null": pc.is_null,
     "is_nan": pc.is_nan,

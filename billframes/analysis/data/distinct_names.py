@@ -21,7 +21,6 @@ NAMES = "names"
 _NAMED = {"client": "client", "matter": "matter", "user": "user", "responsible": "user", "originator": "user"}
 _REFERENCES = {"client": "reference", "matter": "reference", "user": "email"}
 _COLUMNS = ["id", "name", "reference"]
-_MANY = 1_000
 
 
 class DistinctNames:
@@ -103,18 +102,16 @@ def attach_names_of(result: Any, frames: Iterable[Any]) -> Any:
 
 
 def _shared_in(result: pd.DataFrame, column: str, kind: str, frames: list[pd.DataFrame]) -> dict[Any, str]:
-    rows = result[[f"{column}_id", f"{column}_name"]]
-    if len(rows) > _MANY:
-        # pandas reads Arrow values one by one slowly, and a person has many rows.
-        rows = rows.drop_duplicates(f"{column}_id", keep="last")
-    known = dict(rows.itertuples(index=False, name=None))
+    # pandas reads Arrow values one by one slowly.
+    ids, names = (result[f"{column}_{of}"].to_numpy(object) for of in ("id", "name"))
+    known = dict(zip(ids, names, strict=True))
     number = Counter(known.values())
     # Missing ids and names are not shared: NaN has another type.
-    ids = [id_ for id_, name in known.items() if isinstance(id_, str) and isinstance(name, str) and number[name] > 1]
-    if not ids:
+    among = [id_ for id_, name in known.items() if isinstance(id_, str) and isinstance(name, str) and number[name] > 1]
+    if not among:
         return {}
-    references = _references(kind, ids, frames)
-    return dict(zip(ids, distinct_names([known[id_] for id_ in ids], ids, [*map(references.get, ids)]), strict=True))
+    references = [*map(_references(kind, among, frames).get, among)]
+    return dict(zip(among, distinct_names([known[id_] for id_ in among], among, references), strict=True))
 
 
 def _references(kind: str, ids: list[Any], frames: list[pd.DataFrame]) -> dict[Any, str]:
@@ -139,7 +136,8 @@ def attach_names(result: Any, names: DistinctNames) -> Any:
         return result
     shared = names.shared_in(result)
     here = {
-        column: {id_: each[id_] for id_ in result[f"{column}_id"] if id_ in each} for column, each in shared.items()
+        column: {id_: each[id_] for id_ in result[f"{column}_id"].to_numpy(object) if id_ in each}
+        for column, each in shared.items()
     }
     here = {column: each for column, each in here.items() if each}
     return attach(result, NAMES, here) if here else result

@@ -87,8 +87,8 @@ def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"
 
 def stack(parts: Sequence[Frame]) -> Frame:
     """Return the rows of frames with the same columns, one after the other."""
-    if all(isinstance(each, ArrowRows) for each in parts):
-        return cast("Frame", ArrowRows.stack(cast("Sequence[ArrowRows]", parts)))
+    if all(isinstance(each, nw.DataFrame) and each.implementation.is_pyarrow() for each in parts):
+        return cast("Frame", ArrowRows.stack([*map(_arrow_rows, parts)]))
     return nw.concat(parts)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
+from billframes.analysis.data.engine import stack
 from billframes.analysis.declare.columns import DATE_OF, Frame
 
 C = nw.col
@@ -21,4 +22,4 @@ def client_days(of: Reader, *, own: Iterable[str] = ()) -> Frame:
         rows = of.select(name, ("client_id", DATE_OF[name])).filter(~C("client_id").is_null())
         days = rows.select(C("client_id").cast(nw.String), day=C(DATE_OF[name])).unique()
         parts.append(days.with_columns(is_work=nw.lit(name == "time_entries")))
-    return nw.concat(parts)
+    return stack(parts)

@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from billframes.analysis.data.engine import stack
 from billframes.analysis.data.expressions import null_column, period_numbers
 from billframes.analysis.declare.columns import UNASSIGNED, UNKNOWN, Frame
 from billframes.analysis.keys.by import Key
@@ -80,7 +81,7 @@ def as_text(rows: Frame) -> Frame:
 def concat_keys(parts: Sequence[Frame], names: Sequence[str]) -> Frame:
     """Concatenate frames; columns of keys are cast to the types of the first frame."""
     types = parts[0].collect_schema()
-    return nw.concat([parts[0], *(_with_types(part, {name: types[name] for name in names}) for part in parts[1:])])
+    return stack([parts[0], *(_with_types(part, {name: types[name] for name in names}) for part in parts[1:])])
 
 
 def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._shared.notes import Notes
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.engine import stack, to_dicts
 from billframes.analysis.data.expressions import in_period, map_values, null_column
 from billframes.analysis.data.native import require, select_columns
 from billframes.analysis.data.sheet import sheet
@@ -132,7 +132,7 @@ def code_check(call: Call, *, start: DateLike | None = None, end: DateLike | Non
     rules = _rules(call)
     _note_unknown_sets(rules, call)
     parts = [part for name, frame in items.items() for part in _findings(call, name, frame, rules, period)]
-    return nw.concat(parts).sort("date", "item", "item_id", "field")
+    return stack(parts).sort("date", "item", "item_id", "field")
 
 
 def _check_columns(frame: Frame, name: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import FIRM_FRAMES, Call
-from billframes.analysis.data.engine import collect_counts, join_by_id, sum_by
+from billframes.analysis.data.engine import collect_counts, join_by_id, stack, sum_by
 from billframes.analysis.data.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, source_of
@@ -132,7 +132,7 @@ def _items(call: Call) -> Frame:
         hidden = as_float((C("billing_type") == "billable") & value_of_entry().is_null()) if is_time else nw.lit(0.0)
         rows = rows.filter(~C("invoice_id").is_null())
         parts.append(rows.select("invoice_id", "matter_id", rows=nw.lit(1.0), hidden_rows=hidden.fill_null(0.0)))
-    matters = sum_by(nw.concat(parts), ["invoice_id", "matter_id"], ["rows", "hidden_rows"])
+    matters = sum_by(stack(parts), ["invoice_id", "matter_id"], ["rows", "hidden_rows"])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     return sum_by(matters, ["invoice_id"], ["rows", "hidden_rows", "matter_count"])
 
