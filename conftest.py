@@ -123,7 +123,8 @@ def left_out(items: list[pytest.Item], *, slow: bool) -> set[pytest.Item]:
 
 def _kept(cases: list[pytest.Item]) -> list[pytest.Item]:
     """Return as many cases of a sweep as its mark says, evenly spaced; else each value of each parameter once."""
-    if keep := cases[0].get_closest_marker("sweep").kwargs.get("keep"):
+    keep = cases[0].get_closest_marker("sweep").kwargs.get("keep")
+    if keep is not None:
         return [cases[place * (len(cases) - 1) // max(keep - 1, 1)] for place in range(keep)]
     numbers = [each.callspec.indices for each in cases]
     sizes = {name: 1 + max(each[name] for each in numbers) for name in numbers[0]}

@@ -9,15 +9,17 @@ from billframes import FirmSettings
 from billframes.loading.load_info import attach_load_info
 from tests.analysis import golden, golden_firms
 
+# The calls of `test_engines.py` compare Polars with pandas.
+ON_POLARS = [pytest.mark.slow, pytest.mark.sweep(keep=0)]
 
-@pytest.mark.parametrize("engine", ["pandas", pytest.param("polars", marks=pytest.mark.slow)])
+
+@pytest.mark.parametrize("engine", ["pandas", pytest.param("polars", marks=ON_POLARS)])
 def test_figures_of_edge_cases_are_as_before(engine):
     compare(engine, golden.results(golden.cases_of_edges(engine)))
 
 
-@pytest.mark.sweep(keep=1)
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", golden.PARTS)
+@pytest.mark.parametrize("engine", [pytest.param(each, marks=ON_POLARS * (each == "polars")) for each in golden.PARTS])
 def test_figures_dtypes_and_notes_by_each_key_are_as_before(sandbox, client, engine):
     settings = FirmSettings.load(sandbox.firm_settings)
     compare(engine, golden.results(golden.cases_of_firms(client, settings, engine, golden.PARTS[engine])))

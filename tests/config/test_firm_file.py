@@ -200,7 +200,6 @@ COMMANDS = (*SHOW_UTILIZATION, guidelines, review, tie_out, doctor)
 USES = [
     *((command, False, "profile") for command in COMMANDS),
     *((guidelines, others, source) for others in (False, True) for source in ("environment", "mirror")),
-    (report_as_workbook, True, "mirror"),
     *((command, True, "environment") for command in (report, review, tie_out, assistant, dashboard)),
 ]
 

@@ -284,7 +284,7 @@ hours_per_day = 7.5
 """
 
 
-@pytest.fixture(scope="module", params=["full", "norates"])
+@pytest.fixture(scope="module", params=["full", pytest.param("norates", marks=pytest.mark.sweep(keep=0))])
 def month(request, renamed, tmp_path_factory) -> Month:
     """The month of a firm with another currency and time zone, and of a token without the scope for rates."""
     settings = ""
