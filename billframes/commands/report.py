@@ -94,6 +94,9 @@ def run(args: argparse.Namespace) -> int:
     text = args.month or (DEMO_MONTH if args.demo else "last month")
     out = Path(args.out).absolute() if args.out else None
     _check_options(args, out)
+    if not text.upper().startswith("FY"):
+        # What is no period is refused before anything is connected.
+        read_months(text)
     now = dt.datetime.now().astimezone()
     parameters: dict[str, Any] = {"generated": f"{long_date(now.date())}, {now:%H:%M}"}
     parameters |= {"narratives": args.narratives, "answers": args.answers}

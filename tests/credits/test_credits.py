@@ -174,6 +174,7 @@ def test_collected_fees_count_on_the_day_of_the_payment():
         book_of(records).credits(rule=rule, compare=RULE, payments=paid)
 
 
+@pytest.mark.slow
 def test_collected_credits_of_the_sandbox_add_up_to_collected(client, tmp_path):
     import billframes as bf
 
@@ -196,6 +197,7 @@ def year(client):
     return bf.book("2026-01-01", "2026-10-31", client=client)
 
 
+@pytest.mark.slow
 def test_the_sandboxs_firm_under_20_and_15_percent_for_originators(year):
     found = year.credits(rule=RULE, compare=RULE | {"originating": 0.15})
     assert round(found["credit_amount"].sum(), 2) == round(found["compared_amount"].sum(), 2) == 4_629_170.17

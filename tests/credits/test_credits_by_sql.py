@@ -43,6 +43,7 @@ def check(seed: int) -> None:
     assert (own["difference_amount"] == 0).all(), seed
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*")
 @pytest.mark.parametrize("first", range(0, QUICK, 12))
 def test_credits_of_random_firms_are_those_by_sql(first):

@@ -103,6 +103,7 @@ def loaded(resource, distribution):
     return result.requests, server.now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 def test_a_load_waits_little_longer_than_a_download_of_the_pages(distribution):
     requests, rounds = loaded(TIME_ENTRIES, distribution)
@@ -110,6 +111,7 @@ def test_a_load_waits_little_longer_than_a_download_of_the_pages(distribution):
     assert rounds <= 1.25 * BARE
 
 
+@pytest.mark.slow
 def test_days_of_more_than_a_page_are_read_side_by_side():
     _, rounds = loaded(EXPENSES, "bursts at month ends")
     assert rounds <= 2.5 * BARE

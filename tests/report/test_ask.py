@@ -128,10 +128,12 @@ def check(page, month: Month, chance: random.Random, questions: int) -> int:
     return compared
 
 
+@pytest.mark.slow
 def test_random_questions_have_the_figures_of_figures(asked, october):
     assert check(asked, october, random.Random(7), 40) > 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHER_FIRMS)
 def test_questions_of_other_firms(name, offline, tmp_path):
     month = OTHER_FIRMS[name]()
@@ -250,6 +252,7 @@ def test_a_phone_scrolls_only_the_table(offline, october, tmp_path):
     page.close()
 
 
+@pytest.mark.slow
 def test_sums_that_are_too_large_are_left_out(october, monkeypatch):
     monkeypatch.setattr(section, "USUAL_BYTES", 100_000)
     found, why = section.ask(october)

@@ -33,6 +33,7 @@ def year(firm, tmp_path_factory):
         return load(2026, settings=str(settings))
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_all_days_and_of_the_same_days_before(quarter, october):
     spans = [("2026-07-01", "2026-09-30"), ("2026-04-01", "2026-06-30"), ("2025-07-01", "2025-09-30")]
     by_name = {each.name: each.by_period for each in figures(quarter)}
@@ -56,6 +57,7 @@ def test_balances_are_those_of_the_last_day(quarter):
     assert [f"{each:%F}" for each in quarter.earlier_days] == ["2026-06-30", "2025-09-30"]
 
 
+@pytest.mark.slow
 def test_a_year_that_is_not_over_ends_with_the_data_and_is_compared_with_the_year_before_only(year, october):
     assert (year.last, year.is_over, year.code) == (dt.date(2026, 10, 31), False, "2026")
     assert (year.comparisons, year.same_days(1)) == ((1,), Period(dt.date(2025, 1, 1), dt.date(2025, 10, 31)))
@@ -76,6 +78,7 @@ def test_the_pace_of_a_year_is_that_of_its_last_months(year):
     assert found.year_end == pytest.approx(found.billed + 2 * rows.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["quarter", "year"])
 def test_the_page_speaks_of_the_period(name, request):
     period = request.getfixturevalue(name)
