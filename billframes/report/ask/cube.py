@@ -69,7 +69,11 @@ class Cube:
     def about(self) -> str:
         """Say what the page holds."""
         by = join_names([title_of_key(each) for each in self.keys])
-        return f"The page holds sums of {count_of(len(self.months), 'month')} by {by}; no entries and no narratives."
+        months = count_of(len(self.months), "month")
+        return (
+            f"The page holds sums of {months} by {by}; no entries and no narratives. Figures that are not made of such "
+            "sums, such as utilization and medians, are in the report and its workbook."
+        )
 
     def _contents(self) -> Mapping[str, Any]:
         names = {key: self._names(key) for key in self.keys}

@@ -187,7 +187,8 @@ class Ask {
     const { subject, lead, rows, total: all, before } = this.shown;
     const named = Object.entries(question.only).flatMap(([key, codes]) => codes.map((code) => bdi(cube.names[key][code].name)));
     const who = named.length ? named.flatMap((each, place) => (place ? [", ", each] : [each])) : ["All"];
-    const when = subject.isBalance ? `on ${cube.day}` : `in ${this.questions.days(question)}`;
+    const within = question.from === question.to ? "in" : "from";
+    const when = subject.isBalance ? `on ${cube.day}` : `${within} ${this.questions.days(question)}`;
     if (!rows.length) return [...who, `: no ${inSentence(subject.title)} ${when}.`];
     const unit = { money: ` ${cube.currency}`, rate: ` ${cube.currency}`, hours: " h" }[lead.unit] || "";
     const change = before ? formatChange(all[lead.name], before.total[lead.name], lead.unit) : "";
@@ -205,7 +206,8 @@ class Ask {
     const without = lead.parts ? ratio(rest, lead.parts) : null;
     const then = without === null || without <= all[lead.name] ? "." : `; without it, ${inSentence(lead.title)} would be ${format(without, lead.unit)}.`;
     const [one, whole] = [part, all[sort.name]].map((each) => format(each, sort.unit));
-    return [`${one} of the ${whole} ${inSentence(sort.title)} is on `, bdi(names[largest.code].name), then];
+    const of = sort === lead ? "it" : `the ${whole} ${inSentence(sort.title)}`;
+    return [bdi(names[largest.code].name), ` has ${one} of ${of}`, then];
   }
 
   #chart() {
