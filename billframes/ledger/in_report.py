@@ -14,6 +14,7 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.ledger.month_reports import Ledgers, ledger_paths, read_ledgers
 from billframes.ledger.tie_out_frame import TOTALS, add_up_reasons
 from billframes.ledger.tie_out_rows import UNEXPLAINED
+from billframes.periods import month_end
 from billframes.report.ask.subjects import Subject
 from billframes.report.first_page import Tile
 from billframes.report.month import Month
@@ -77,8 +78,11 @@ def points(month: Month) -> Iterator[Point]:
 
 def subjects(month: Month) -> Iterator[Subject]:
     """Yield cash as a subject of questions, if the payments are known."""
-    if _ledgers(month).payments is not None:
-        yield Subject("cash", "Cash", ("collected_amount",))
+    ledgers = _ledgers(month)
+    # Cash of some days of a month would look like that of the month.
+    since = ledgers.since and month_end(ledgers.since - dt.timedelta(days=1)) + dt.timedelta(days=1)
+    if ledgers.payments is not None and (since is None or since <= month.last):
+        yield Subject("cash", "Cash", ("collected_amount",), options={"payments": ledgers.payments}, since=since)
 
 
 def collected_by_responsible(month: Month) -> ReportTable | None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import gzip
 import json
 import random
 import re
 import warnings
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
+import billframes as bf
 from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.keys.by import columns_of
 from billframes.errors import ParameterError
+from billframes.ledger.month_reports import read_ledgers
 from billframes.periods import month_end
 from billframes.report import building
 from billframes.report.ask import section
@@ -317,3 +321,25 @@ def test_a_thousand_answers_are_the_sums_of_the_cube(asked, october, seed):
     for answer, right in zip(found, wanted, strict=True):
         known = {name: None if pd.isna(value) else value for name, value in right.items()}
         assert {name: answer[name] for name in known} == pytest.approx(known, abs=0.005)
+
+
+def test_cash_is_a_subject_from_the_first_month_that_the_books_cover(offline, october, tmp_path, monkeypatch):
+    files = bf.ledger.sandbox_reports(tmp_path)
+    read = read_ledgers(october, [*files.values()], must_fit=True)
+    monkeypatch.setitem(october.parts, "ledger", replace(read, since=dt.date(2026, 5, 12)))
+    page = offline.new_page()
+    page.goto(write(october, tmp_path / "books.html"))
+    page.wait_for_function("window.ask")
+    *rows, total = page.evaluate(ASK, "#cash/by=client/2026-06..2026-10")
+    span = {"start": dt.date(2026, 6, 1), "end": october.last, "payments": read.payments}
+    wanted = october.with_distinct_names(october.book.figures("collected_amount", by="client", **span))
+    wanted = wanted[wanted["collected_amount"].abs() >= 0.005].set_index("client_name")["collected_amount"]
+    assert {name: float(value) for name, value in rows} == pytest.approx(wanted.to_dict(), abs=0.005)
+    assert float(total[1]) == pytest.approx(wanted.sum(), abs=0.005)
+    *_, total = page.evaluate(ASK, "#cash/by=client/2026-05..2026-10")
+    assert total[1] == ""
+    assert "Cash is known from June 2026." in page.inner_text(".ask")
+    fees = page.evaluate(ASK, "#fees/by=client/2026-05..2026-10")[-1]
+    whole = october.book.figures("fees_amount", by=None, start=dt.date(2026, 5, 1), end=october.last)
+    assert float(fees[1]) == pytest.approx(whole["fees_amount"].iloc[0], abs=0.005)
+    page.close()

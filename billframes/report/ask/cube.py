@@ -55,8 +55,15 @@ class Cube:
         by = [each for each in BALANCES if each in {*keys}]
         with month.collecting_notes():
             start = month.earlier(_MOST_MONTHS - 1)
-            flows = _figures(month, [*by, "month"], is_balance=False, start=start)
-            balances = _figures(month, by, is_balance=True, as_of=month.as_of)
+            asked, keys = subjects(month), [*by, "month"]
+            flows = _figures(
+                month, keys, [each for each in asked if not (each.is_balance or each.options)], start=start
+            )
+            for each in asked:
+                if each.options:
+                    begin = max(start, each.since or start)
+                    flows = _beside(flows, _figures(month, keys, [each], start=begin, **each.options), begin)
+            balances = _figures(month, by, [each for each in asked if each.is_balance], as_of=month.as_of)
         first = dt.date.fromisoformat(f"{min(flows['month'], default=f'{month.earlier(0):%Y-%m}')}-01")
         return cls(month, tuple(by), [*months_between(first, month.earlier(0))], flows, balances)
 
@@ -108,6 +115,7 @@ class Cube:
             "name": subject.name,
             "title": subject.title,
             "isBalance": subject.is_balance,
+            "since": f"{subject.since:%Y-%m}" if subject.since else "",
             "columns": [
                 {
                     "name": each.column,
@@ -147,12 +155,22 @@ class Cube:
         }
 
 
-def _figures(month: Month, by: Sequence[str], *, is_balance: bool, **days: Any) -> pd.DataFrame:
-    asked = [each for each in subjects(month) if each.is_balance is is_balance]
+def _figures(month: Month, by: Sequence[str], asked: Sequence[Subject], **how: Any) -> pd.DataFrame:
     names = dict.fromkeys(name for each in asked for name, figure in each.by_name.items() if figure.measure.adds_up)
     where: dict[str, Any] | None = {month.scope.key: month.scope.id} if month.scope else None
-    found = month.firm_book.figures(*names, by=by, where=where, **{"start": month.first, "end": month.last, **days})
+    found = month.firm_book.figures(*names, by=by, where=where, **{"start": month.first, "end": month.last, **how})
     return month.with_distinct_names(found)
+
+
+def _beside(flows: pd.DataFrame, more: pd.DataFrame, since: dt.date) -> pd.DataFrame:
+    """Add figures that are known from a day on: earlier they are missing, later without rows they are 0."""
+    sums = {name: [*frame.select_dtypes("number")] for name, frame in (("left_only", flows), ("right_only", more))}
+    both = flows.merge(more, on=[name for name in flows if name in more], how="outer", indicator="_side")
+    is_known = both["month"] >= f"{since:%Y-%m}"
+    both.loc[both["_side"].eq("right_only"), sums["left_only"]] = 0.0
+    both.loc[both["_side"].eq("left_only") & is_known, sums["right_only"]] = 0.0
+    both.attrs = {**more.attrs, **flows.attrs}
+    return both.drop(columns="_side")
 
 
 def _base64(values: Any, dtype: str) -> str:

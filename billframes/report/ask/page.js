@@ -172,6 +172,10 @@ class Ask {
     const remarks = this.question.unknown.map((each) => `This page has nothing named “${each}”.`);
     if (why) remarks.push(why);
     for (const { title, missing } of subject.columns) if (missing) remarks.push(`${title}: ${missing}`);
+    const { since } = subject;
+    if (since > this.cube.months[this.question.from].id) {
+      remarks.push(`${subject.title} is known from ${this.cube.months.find((each) => each.id >= since).name}.`);
+    }
     if (subject.isBalance) remarks.push(`Balances are those of ${this.cube.day}; months are not applied.`);
     return [
       element("h3", { className: "finding" }, ...this.#finding()),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import bucket_measure
@@ -22,13 +24,16 @@ class Subject:
     """
     Something that can be asked about.
 
-    `figures` are the names of its columns, the first of which ranks the rows and is drawn by month.
+    `figures` are the names of its columns, the first of which ranks the rows and is drawn by month. `options` are those
+    of `figures` that it needs. `since` is the first day from which it is known, if later than that of the data.
     """
 
     name: str
     title: str
     figures: tuple[str, ...]
     is_balance: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    since: dt.date | None = None
 
     @property
     def by_name(self) -> dict[str, Figure]:
