@@ -72,6 +72,7 @@ _WINGS = {
                 "Write whose the fees are by the firm's rule for credits, and what another rule would change.",
             )
         },
+        needs=("ledger",),
     ),
     "forecast": Wing(analyses=("cash_forecast", "cash_forecast_record"), report="in_report"),
     "bulk": Wing(

@@ -31,7 +31,6 @@ from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.book.methods import analysis_methods
 from billframes.book.records import by_invoice, shown_columns, with_details
-from billframes.credits.rules import describe_rule, read_rule, with_shares
 from billframes.errors import ParameterError
 
 TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
@@ -226,6 +225,9 @@ class Tools:
 
         What is nobody's comes first. compare: other shares, such as {"originating": 0.15}; the others stay.
         """
+        # A server without the wing has no such tool.
+        from billframes.credits.rules import describe_rule, read_rule, with_shares
+
         book = self._source.book(period, data_of)
         rule = read_rule(book.settings.credits if book.settings else None, "rule")
         other = with_shares(rule, compare) if compare else None

@@ -120,6 +120,7 @@ def test_a_page_explains_every_option_of_a_command(command):
     importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
     page = {
         "apply": "bulk-edits",
+        "credits": "reference/credits",
         "dashboard": "filtering",
         "doctor": "connecting",
         "login": "connecting",
