@@ -126,13 +126,16 @@ def _kept(cases: list[pytest.Item]) -> list[pytest.Item]:
     keep = cases[0].get_closest_marker("sweep").kwargs.get("keep")
     if keep is not None:
         return [cases[place * (len(cases) - 1) // max(keep - 1, 1)] for place in range(keep)]
-    numbers = [each.callspec.indices for each in cases]
-    sizes = {name: 1 + max(each[name] for each in numbers) for name in numbers[0]}
-    longest = max(sizes, key=sizes.get)
+    values: dict[str, dict[int, int]] = {name: {} for name in cases[0].callspec.params}
+    numbers = [
+        {name: values[name].setdefault(id(value), len(values[name])) for name, value in each.callspec.params.items()}
+        for each in cases
+    ]
+    longest = max(values, key=lambda name: len(values[name]))
     return [
         case
         for case, each in zip(cases, numbers, strict=True)
-        if all(each[name] == each[longest] % size for name, size in sizes.items())
+        if all(each[name] == each[longest] % len(values[name]) for name in values)
     ]
 
 

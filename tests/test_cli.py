@@ -281,6 +281,7 @@ def test_a_closed_pipe_is_quiet(command, stream):
     assert stream == "stdout" or done.stdout
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_not_a_closed_pipe():
     line = [sys.executable, "-m", "billframes", "doctor"]
     with Path("/dev/full").open("wb") as full:

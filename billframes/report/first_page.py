@@ -160,6 +160,8 @@ def _compared(month: Month, name: str) -> Tile:
     lines = [f"{noun} {format_number(limit, declared.unit)}"] if math.isfinite(limit) else []
     if name == "client_hours":
         lines += _attainment(month)
+    if name == "utilization" and month.book.settings is None:
+        lines.append("no firm settings: 8 hours a day, without leave")
     if name == "fees_amount":
         kinds = {"for time": month.figures()["billed_amount"], **month.other_fees}
         lines += [f"{format_number(amount, 'money')} {words}" for words, amount in kinds.items()]
@@ -170,10 +172,16 @@ def _compared(month: Month, name: str) -> Tile:
         (*lines, " · ".join(changes)),
         state,  # type: ignore[arg-type]
         badge,
-        tuple(map(float, _of_complete_months(month, name).iloc[-YEAR:])),
+        _months(month, name),
         limit,
         asks=_ASKS.get(name, ""),
     )
+
+
+def _months(month: Month, name: str) -> tuple[float, ...]:
+    """Return a figure of the last twelve months; one that is not over is a gap at the end."""
+    known = tuple(map(float, _of_complete_months(month, name)))
+    return (known if month.ends_month else (*known, math.nan))[-YEAR:]
 
 
 def _of_complete_months(month: Month, name: str) -> pd.Series[float]:

@@ -26,19 +26,25 @@ class LineChart:
     before: Sequence[str]
     grid: Sequence[tuple[float, str]]
     months: Sequence[tuple[float, str]]
-    last: tuple[float, str]
+    last: tuple[float, float, str]
     limit: float | None
     limit_name: str
     label: str
 
 
 def line_chart(month: Month, measure: str, now: Sequence[float], before: Sequence[float]) -> LineChart | None:
-    """Draw a figure of the months up to the report's, and of the same months a year before; None for a single month."""
+    """
+    Draw a figure of the months up to the report's, and of the same months a year before.
+
+    A month that is not over is a gap at the end. Return None if fewer than two months are known, or all are 0.
+    """
     declared = measures()[measure]
     months = [month.earlier(back) for back in range(len(now) - 1, -1, -1)]
     known = [each for each in (*now, *before) if math.isfinite(each)]
-    if sum(map(math.isfinite, now)) < 2 or not math.isfinite(now[-1]):
+    shown = [place for place, each in enumerate(now) if math.isfinite(each)]
+    if len(shown) < 2 or not any(known):
         return None
+    first, last = shown[0], shown[-1]
     limit, noun = limits(month).get(measure, (math.nan, ""))
     ends = [*known, *([limit] if math.isfinite(limit) else []), *([0.0] if declared.unit != "ratio" else [])]
     lines = _grid(min(ends), max(ends))
@@ -59,9 +65,8 @@ def line_chart(month: Month, measure: str, now: Sequence[float], before: Sequenc
                 parts.append([])
         return [" ".join(each) for each in parts if len(each) > 1]
 
-    words = [format_number(each, declared.unit) for each in (now[-1], now[0])]
+    words = [format_number(now[place], declared.unit) for place in (last, first)]
     currency = f", {month.currency}" if month.currency and declared.unit == "money" else ""
-    first, last = month_name(months[0]), month_name(months[-1])
     return LineChart(
         title=f"{declared.title} by month{currency}",
         names=(f"{month_name(months[0], short=True)}–{month_name(months[-1], short=True)}", "a year before"),
@@ -72,10 +77,10 @@ def line_chart(month: Month, measure: str, now: Sequence[float], before: Sequenc
             (across(place), f"{each:%b}{f' {each.year}' if place == 0 or each.month == 1 else ''}")
             for place, each in enumerate(months)
         ],
-        last=(height(now[-1]), words[0]),
+        last=(across(last), height(now[last]), words[0]),
         limit=height(limit) if math.isfinite(limit) else None,
         limit_name=f"{noun} {format_number(limit, declared.unit)}",
-        label=f"{declared.title}: {words[1]} in {first}, {words[0]} in {last}",
+        label=f"{declared.title}: {words[1]} in {month_name(months[first])}, {words[0]} in {month_name(months[last])}",
     )
 
 
@@ -84,7 +89,14 @@ def year_lines(month: Month, measure: str, column: str) -> LineChart | None:
     rows = month.month_by_month(measure)
     end = column.rpartition("_")[2]
     now, before = (rows[f"{name}_{end}"].astype("float64").tolist() for name in ("now", "year_ago"))
-    return line_chart(month, measure, now[-YEAR:], before[-YEAR:])
+    gap = [] if month.ends_month else [math.nan]
+    return line_chart(month, measure, [*now[: len(now) - len(gap)], *gap][-YEAR:], before[-YEAR:])
+
+
+def fees_line(month: Month) -> LineChart | None:
+    """Draw all fees of twelve months, for a firm that bills no time."""
+    now = month.by_month["fees_amount"].astype("float64").tolist()[-YEAR:]
+    return line_chart(month, "fees_amount", now, [math.nan] * len(now))
 
 
 def _short(value: float, unit: str) -> str:

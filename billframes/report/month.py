@@ -18,6 +18,7 @@ import pandas as pd
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.data_span import CountedDays
 from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.data.stamp import UNKNOWN_LOAD
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.rules.periods import LATER_BALANCES
@@ -303,7 +304,9 @@ class Month(MonthDays):
         """The notes as sentences, each advice once; sections with later balances say so themselves."""
         found, given = list[str](), set[str]()
         for each in self.notes:
-            if not (self.balances_day and each.rule is LATER_BALANCES):
+            is_said = self.balances_day and each.rule is LATER_BALANCES
+            # A book's frames are from loads; parts of them are checked, too.
+            if not is_said and each.rule is not UNKNOWN_LOAD:
                 advice = each.rule.remedy_for("page")
                 found.append(each.text("page").removesuffix(advice if advice in given else "").rstrip())
                 given.add(advice)

@@ -12,7 +12,7 @@ from billframes._shared.format import count_of, enum_label, format_number
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.report import figures, lists, report_tables
-from billframes.report.line_chart import LineChart, year_lines
+from billframes.report.line_chart import LineChart, fees_line, year_lines
 from billframes.report.month import A_UNIT, Month
 from billframes.report.open_amounts import called
 from billframes.report.page_table import PageTable, page_table
@@ -261,5 +261,5 @@ def trends(month: Month) -> list[tuple[LineChart, ...]]:
         year_lines(month, name, unit)
         for name, unit in (("billed_amount", "now_amount"), ("billing_realization", "now_ratio"))
     )
-    drawn = tuple(each for each in lines if each)
+    drawn = tuple(each for each in lines if each) or tuple(filter(None, [fees_line(month)]))
     return [drawn] if drawn else []

@@ -231,7 +231,9 @@ def _columns(table: ReportTable, rows: pd.DataFrame, limits: Mapping[str, float]
     barred = table.bar or table.order
     left = MOST_COLUMNS - 1 - len(table.words)
     seen = 0
-    for each in table.page_columns:
+    for place, each in enumerate(table.page_columns):
+        if place and _is_empty(table, rows, each.name) and each.name not in limits:
+            continue
         bars = list(_bars(table, rows, each, limits.get(each.name), barred))
         if left < 1 + len(bars):
             break
@@ -255,6 +257,12 @@ def _columns(table: ReportTable, rows: pd.DataFrame, limits: Mapping[str, float]
             heading=Heading(table.titles.get(name) or _capital(title_of_key(name)), style="words side"),
             style="side",
         )
+
+
+def _is_empty(table: ReportTable, rows: pd.DataFrame, name: str) -> bool:
+    """Tell whether a column has nothing but zeros and unknown figures, also in the total."""
+    values = [*rows[name], *table.total.get(name, [])]
+    return all(pd.isna(each) or each == 0 for each in values)
 
 
 def _bars(

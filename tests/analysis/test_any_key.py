@@ -59,6 +59,7 @@ def _depends_on_people(name):
     return name.startswith(("capacity", "idle", "target", "principals", "others", "missing_days")) or "heads" in name
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(("function", "names", "options"), ANALYSES, ids=[each[0].__name__ for each in ANALYSES])
 def test_a_column_that_an_analysis_uses_is_a_key_like_any_other(frames_of, function, names, options):

@@ -95,6 +95,7 @@ def answer(call: Callable[[Mapping[str, Any]], Any], frames: Mapping[str, Any]) 
     return [str(each.message) for each in caught]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(keep=7)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_bad_column_is_answered(name, used):

@@ -161,6 +161,7 @@ def test_clients_and_invoices_add_up_to_the_firm(frames, by):
     assert rows["client_name"].iloc[-1] == "Work not done yet"
 
 
+@pytest.mark.slow
 def test_credits_and_corrections_are_in_the_rows_of_clients_and_invoices(frames):
     """Unused credits, and work below 0 that is not billed, lower the firm's figures; no row said so."""
     invoices, entries = frames["invoices"].copy(), frames["time_entries"]
@@ -193,6 +194,7 @@ def test_weeks_add_up(frames):
     assert weeks["cash_amount"].sum() == pytest.approx(whole.loc[0, "cash_amount"])
 
 
+@pytest.mark.slow
 @FEW
 @given(factor=st.sampled_from([0.01, 1.0, 100.0]), seed=st.integers(0, 99))
 def test_neither_units_nor_the_order_of_rows_change_a_forecast(frames, factor, seed):
@@ -209,6 +211,7 @@ def test_neither_units_nor_the_order_of_rows_change_a_forecast(frames, factor, s
     assert after.attrs["record"][0]["phi"] == pytest.approx(before.attrs["record"][0]["phi"], rel=1e-3)
 
 
+@pytest.mark.slow
 @FEW
 @given(weeks=st.integers(1, 12))
 def test_a_days_record_uses_nothing_of_later_days(made_firm, frames, weeks):
@@ -221,6 +224,7 @@ def test_a_days_record_uses_nothing_of_later_days(made_firm, frames, weeks):
     assert found["phi"] == pytest.approx(of_day.attrs["record"][0]["phi"])
 
 
+@pytest.mark.slow
 def test_invoices_that_were_drafts_on_a_day_were_not_owed_on_it(made_firm, frames):
     """Bills of the last three weeks before the day became final ten days after it."""
     earlier = made_firm.frames(LAST - 16, SINCE)
@@ -445,6 +449,7 @@ def test_the_record_needs_receipts(frames):
         cash_forecast_record(**{**frames, "receipts": None})
 
 
+@pytest.mark.slow
 def test_the_record_says_how_often_what_came_was_inside(frames):
     found = record(frames, horizons=(8, 13))
     narrow = record(frames, horizons=(8, 13), level=0.5)

@@ -200,6 +200,7 @@ def fees_of(book, start, end):
     return pytest.approx(book.realization(start=start, end=end)["billed_amount"].iloc[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("every", "until", "previous", "year_ago", "a_year"),
     [
@@ -227,6 +228,7 @@ def test_without_alignment_whole_periods_are_compared(october_book):
     assert row["twelve_months_amount"] == fees_of(october_book, "2026-01-01", "2026-10-31")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 @pytest.mark.filterwarnings("ignore:.*are on matters of unknown type")
 def test_results_of_unequal_days_are_not_compared(whole, to):
@@ -250,6 +252,7 @@ def test_results_that_remember_no_days_are_compared_as_they_are():
     assert rows["until"].isna().all()
 
 
+@pytest.mark.slow
 def test_fiscal_periods_are_compared(client):
     book = bf.book("2026-10", client=client, settings=bf.FirmSettings(fiscal_year_start="07"))
     rows = book.compare("billed_amount", every="fiscal_quarter", periods=2)

@@ -59,6 +59,7 @@ def test_a_fact_is_made_once_for_a_book(book):
     assert made.count("work") == 1
 
 
+@pytest.mark.slow
 def test_all_facts_of_a_book_take_at_most_300_bytes_an_entry(book):
     for name in CALLS:
         for by in (None, "user", "client", "matter", "month"):
@@ -81,6 +82,7 @@ def test_threads_that_ask_at_once_get_one_fact(frames):
     assert len({id(each) for each in found}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_book_works_in_a_forked_child_after_its_parent_used_it(book):

@@ -43,6 +43,7 @@ def test_a_period_counted_from_a_day_is_refused_if_no_frame_remembers_its_load(f
         getattr(analysis, name)(**arguments_of(name, edge_case_frames(firm)), start="this month")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_this_month_is_the_month_of_the_load(whole, to):
@@ -109,6 +110,7 @@ def test_available_hours_of_fiscal_periods_add_up_and_end_on_the_right_day(firm)
     assert quarter["capacity_hours"] == 2 * 8.0 * len(working_days(APRIL, dt.date(2026, 7, 6), dt.date(2026, 10, 5)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_invoices_belong_to_the_fiscal_year_of_their_date(firm):
     frames = {name: edge_case_frames(firm)[name] for name in WORK}

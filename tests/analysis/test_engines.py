@@ -72,6 +72,7 @@ LAZY = {"polars lazy": pl.LazyFrame, "duckdb": nw.LazyFrame}
 OTHERS = {name: make for name, make in ENGINES.items() if name != "pandas"} | {"ibis": ibis.memtable}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     # Ibis, the slowest, runs DuckDB's queries.
     "engine",
@@ -144,6 +145,7 @@ def rows_without_texts():
     return {name: rows_of(CALLS[name](frames)) for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pa.null(), pa.dictionary(pa.int32(), pa.null())], ids=["null", "dictionary"])
 @pytest.mark.parametrize("engine", READERS)
 def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, rows_without_texts, tmp_path):

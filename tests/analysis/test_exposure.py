@@ -22,6 +22,7 @@ def book(october_book):
     return october_book
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS, by=st.sampled_from([None, "client", "matter", "practice_area", "originator", ["matter", "user"]]))

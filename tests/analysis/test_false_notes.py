@@ -225,6 +225,7 @@ def test_an_empty_text_in_a_key_is_unassigned(engine):
     assert_same_rows(*rows)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_invoices_that_is_enough_gives_no_note():
     """Overdue invoices need open ones only; taxed firms write invoices down, also by about the tax."""
     firm = make_firm(taxes=(0.0,) * 6)

@@ -106,6 +106,7 @@ def book(client):
     return bf.book("2026-Q3", client=client)
 
 
+@pytest.mark.slow
 def test_a_book_has_the_figures_of_its_methods(book):
     result = book.figures(
         "client_hours", "billed_amount", "billing_realization", "wip", "receivables", by="practice_area"
@@ -139,6 +140,7 @@ def test_balances_by_month_are_those_at_the_end_of_each(book):
     assert result.attrs["total"]["billed_amount"] == pytest.approx(result["billed_amount"].sum())
 
 
+@pytest.mark.slow
 def test_all_values_of_a_filter_add_up_to_the_whole(book):
     areas = [*book.figures("billed_amount", by="practice_area")["practice_area_label"]]
     names = ("billed_amount", "worked_amount", "client_hours", "wip")
@@ -238,6 +240,7 @@ def test_tables_charts_and_explanations_show_figures(book):
     assert "wip_amount" in repr(bf.explain("figures"))
 
 
+@pytest.mark.slow
 def test_made_up_firms_have_right_figures_or_a_reason():
     """One warning a cause, the trade's words in filters, and nothing known before the first record."""
     frames = {name: each for name, each in on(make_firm(2), ENGINES["pandas"]).items() if name in FRAMES}
@@ -285,6 +288,7 @@ def two_people(engine="pandas"):
     return {name: made[name] for name in FRAMES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["pandas", "polars lazy"])
 @pytest.mark.parametrize(
     "where",
@@ -298,6 +302,7 @@ def test_clients_and_people_without_rows_are_0_also_from_frames(engine, where):
         figures("billed_amount", where={"client": "Nobody"}, start="2026-10", **two_people(engine))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["pandas", "polars lazy"])
 def test_a_part_of_a_name_filters_if_it_fits_one_record_of_the_firm(engine):
     made = on(make_firm(), ENGINES[engine])
@@ -313,6 +318,7 @@ def test_a_part_of_a_name_filters_if_it_fits_one_record_of_the_firm(engine):
         figures("billed_amount", where={"client": "0"}, start="2026-10", **{name: made[name] for name in FRAMES})
 
 
+@pytest.mark.slow
 def test_a_figure_that_is_a_date_stays_one_if_rows_are_added_up_and_is_none_to_choose_by():
     """Dates and missing numbers were one column, which no Arrow table holds."""
     options = {"by": "client", "start": "2026-10", **two_people()}

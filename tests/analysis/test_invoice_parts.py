@@ -280,6 +280,7 @@ TAXES = st.sampled_from(
 ORDERS = st.sampled_from(["proportional", IN_ORDER, ("expenses", "fees", "tax")])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @given(book=BOOKS, taxes=TAXES, order=ORDERS)
 @QUICK

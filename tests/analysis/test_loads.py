@@ -83,6 +83,7 @@ def test_receivables_of_one_months_invoices_are_not_the_receivables(to, of_month
         aging(of_month[to]["invoices"], as_of="2026-10-31")
 
 
+@pytest.mark.slow
 def test_a_filter_that_leaves_work_out_is_refused(client, whole):
     frames = whole["pandas"]
     user = frames["users"]["user_id"].iloc[2]
@@ -114,6 +115,7 @@ def test_filters_that_leave_out_only_unneeded_records_are_accepted(client, whole
     assert alone["billed_amount"].iloc[0] == pytest.approx(by_client.loc[one, "billed_amount"])
 
 
+@pytest.mark.slow
 def test_a_load_that_begins_less_than_two_years_earlier_is_warned_of(client, whole):
     frames = whole["pandas"]
     others = {name: frames[name] for name in ("invoices", "expenses", "fixed_fees")}
@@ -142,6 +144,7 @@ def _pandas(frame):
     return frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
 
 
+@pytest.mark.slow
 def test_work_of_the_period_only_is_refused_for_less_than_a_year_and_warned_of_for_more(client, whole):
     others = {name: whole["pandas"][name] for name in ("invoices", "expenses", "fixed_fees")}
     with pytest.raises(ParameterError, match="time_entries was loaded for 2026-01-01 to 2026-10-31 only"):
@@ -404,6 +407,7 @@ def test_hours_that_are_durations_and_days_that_are_numbers_are_refused_with_a_c
             utilization(**frames | {"time_entries": entries.assign(**{column: other})}, start=MONTH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "key"), [("users", "role"), ("matters", "responsible"), ("matters", "originator")])
 @pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
 def test_users_or_matters_of_another_firm_are_warned_of(name, key, to, whole):

@@ -216,6 +216,7 @@ def test_a_books_new_business_is_the_databases(book, sql):
     )
 
 
+@pytest.mark.slow
 def test_loads_that_do_not_reach_back_are_refused(book, client):
     """At least two years of work are needed to see whether a client is new."""
     items = {name: getattr(book, name) for name in ("expenses", "fixed_fees", "matters")}

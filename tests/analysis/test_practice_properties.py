@@ -148,6 +148,7 @@ def test_rows_add_up_to_the_total_in_any_order(pandas_firm, book, by, basis):
             assert rows[name].sum() == pytest.approx(total, rel=1e-9, abs=1e-9 * size), (analysis, name)
 
 
+@pytest.mark.slow
 @QUICK
 @given(work=st.lists(entry(), max_size=12))
 def test_findings_are_the_same_in_any_order(pandas_firm, work):
@@ -173,6 +174,7 @@ def test_a_frame_split_in_two_adds_up(pandas_firm, book, cut):
             assert one + other == pytest.approx(both), (analysis, name)
 
 
+@pytest.mark.slow
 @QUICK
 @given(work=st.lists(entry(), max_size=12), cut=st.integers(0, 12))
 def test_findings_of_parts_are_the_findings_of_the_whole(pandas_firm, work, cut):

@@ -65,6 +65,7 @@ def test_the_firms_day_decides_what_was_entered_late(firm):
     assert rows[1]["findings"] == "possible duplicate; entered 8 days later"
 
 
+@pytest.mark.slow
 def test_a_lawyers_invoices_have_all_their_items(firm):
     for name in ("ada", "u1"):
         rows = run(firm, responsible=name)
@@ -105,6 +106,7 @@ def test_errors_do_not_quote_narratives(pandas_firm):
     assert "Brief" not in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS)

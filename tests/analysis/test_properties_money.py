@@ -122,6 +122,7 @@ def test_rows_add_up_to_the_total(polars_firm, book, by):
             assert sums[name].sum() == pytest.approx(total[name], rel=1e-9, abs=1e-9 * scale), name
 
 
+@pytest.mark.slow
 @QUICK
 @given(book=BOOKS)
 def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(polars_firm, book):

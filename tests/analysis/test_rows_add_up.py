@@ -82,6 +82,7 @@ def cases() -> Iterator[Any]:
     yield from zip(NAMES, itertools.cycle(FIRMS), strict=False)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(keep=6)
 @pytest.mark.parametrize(("name", "made"), list(cases()))
 def test_rows_add_up_to_the_firms_figures(name: str, made: str) -> None:

@@ -34,17 +34,13 @@ KEYS = (None, "client", "user", "originator", "month", ["practice_area", "matter
 FIRMS_OF_ROWS = ("edge cases", "two people", "hidden rates")
 
 
-def case(name: str, options: dict[str, Any], made: str) -> Any:
-    slow = name not in {"leverage", "new_business"} or made != "edge cases"
-    return pytest.param(name, options, made, id=f"{name} {' '.join(options)} {made}", marks=[pytest.mark.slow] * slow)
-
-
-CASES = [case(*each, made) for each in OPTIONS for made in FIRMS_OF_ROWS]
-
-
-@pytest.mark.parametrize(("name", "options", "made"), CASES)
-def test_the_rows_behind_each_sum_add_up_to_it(name: str, options: dict[str, Any], made: str) -> None:
+@pytest.mark.slow
+@pytest.mark.sweep
+@pytest.mark.parametrize("made", FIRMS_OF_ROWS)
+@pytest.mark.parametrize("asked", OPTIONS, ids=[" ".join((name, *options)) for name, options in OPTIONS])
+def test_the_rows_behind_each_sum_add_up_to_it(asked: tuple[str, dict[str, Any]], made: str) -> None:
     """In each group, also if the sum is unknown there: then a row is."""
+    name, options = asked
     of, checked = analyses()[name], set()
     for by in KEYS:
         try:

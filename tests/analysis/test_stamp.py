@@ -79,6 +79,7 @@ def test_other_sums_of_as_many_rows_are_a_warning_until_they_are_meant(loaded, c
     assert not any("when it was loaded" in each for each in texts)
 
 
+@pytest.mark.slow
 def test_rows_twice_are_said_once(loaded):
     rows = loaded["time_entries"]
     (warning,), facts = said(loaded, time_entries=pd.concat([rows, rows], ignore_index=True))
@@ -107,6 +108,7 @@ def test_a_part_is_a_fact_and_no_warning(loaded, name):
     assert fact == f"From {len(rows):,} of the 25,721 time entries that were loaded {money}."
 
 
+@pytest.mark.slow
 def test_a_frame_from_a_file_is_named_once(loaded):
     rows = {name: pd.DataFrame(loaded[name].to_dict("list")) for name in ("time_entries", "invoices")}
     texts, facts = said(loaded, **rows)
@@ -130,6 +132,7 @@ def test_what_changes_no_figure_is_not_said(loaded, name):
     assert said(loaded, time_entries=SAME[name](loaded["time_entries"])) == ([], [])
 
 
+@pytest.mark.slow
 def test_details_and_files_keep_the_load(loaded, client, tmp_path):
     assert said(loaded, time_entries=join_details(loaded["time_entries"], {"matter": loaded["matters"]})) == ([], [])
     tables = {name: getattr(client, name)(to="arrow") for name in NAMES}
@@ -155,6 +158,7 @@ def test_frames_of_different_firms_are_a_warning(loaded):
     assert "invoices is of https://other.example" in warning
 
 
+@pytest.mark.slow
 def test_a_book_compares_its_frames_and_those_that_are_assigned(client):
     book = bf.book("2026-10", client=client)
     with warnings.catch_warnings():
@@ -177,6 +181,7 @@ def test_figures_say_facts_of_all_their_analyses_once(loaded):
     assert [each["rule"] for each in bf.notes(result)] == ["from_part"]
 
 
+@pytest.mark.slow
 def test_a_table_shows_facts_under_its_title(loaded):
     rest = {name: loaded[name] for name in NAMES if name != "time_entries"}
     result = bf.analysis.wip(loaded["time_entries"].head(1_000), by="client", as_of="2026-10-31", **rest)

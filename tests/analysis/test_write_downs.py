@@ -88,6 +88,7 @@ def test_absent_costs_are_warned_of(pandas_firm):
         write_downs(pandas_firm.entries(*WORK), invoices=pandas_firm.invoices(*BILLS), matters=pandas_firm.matters())
 
 
+@pytest.mark.slow
 @given(book=BOOKS, by=KEYS)
 @QUICK
 def test_write_downs_are_those_of_realization_and_of_reconcile(pandas_firm, book, by):

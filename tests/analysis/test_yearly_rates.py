@@ -120,6 +120,7 @@ def test_without_a_column_of_rates_only_the_rates_in_use_are_missing(firm):
     assert figures(rows, *names)["Ada", 2026] == [None] * 4
 
 
+@pytest.mark.slow
 @QUICK
 @given(
     book=BOOKS,

@@ -62,12 +62,14 @@ def test_pseudonyms_hide_the_customers_of_the_books_and_change_no_figure(ask_wit
     assert [answer.get(each) for each in ("total", "notes")] == [shown.get(each) for each in ("total", "notes")]
 
 
+@pytest.mark.slow
 def test_the_tie_out_needs_the_report_of_the_day(ask_with_books):
     assert ask_with_books("analysis", {"name": "tie_out", "period": "2026-10"})["rows"]
     with pytest.raises(bf.errors.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
         ask_with_books("analysis", {"name": "tie_out", "period": "2026-09"})
 
 
+@pytest.mark.slow
 def test_payments_of_a_part_of_the_period_are_refused(ask_with_books):
     assert ask_with_books("analysis", {"name": "days_to_pay", "period": "2026-Q3"})["rows"]
     with pytest.raises(bf.errors.BillframesError, match="The payments in the books are those of 1 January 2024 to"):

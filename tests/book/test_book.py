@@ -15,6 +15,7 @@ def book(client):
     return bf.book("2026-09", client=client)
 
 
+@pytest.mark.slow
 def test_frames_are_loaded_once_and_whole(book, sql):
     book.time_entries  # noqa: B018
     loaded = book._frames["time_entries"]
@@ -75,6 +76,7 @@ def test_client_hours_are_the_databases(book, sql):
     assert book.utilization()["client_hours"].sum() == pytest.approx(hours / 10_000)
 
 
+@pytest.mark.slow
 def test_capacity_of_a_month_that_is_not_over_ends_on_the_day_of_the_load(client, october_book):
     """The sandbox's day is the last of its data, so that nobody is expected to have worked the month after."""
     day = october_book.loaded_on("time_entries")
@@ -87,6 +89,7 @@ def test_capacity_of_a_month_that_is_not_over_ends_on_the_day_of_the_load(client
     assert planned["capacity_hours"].iloc[0] > until_now["capacity_hours"].iloc[0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The first of all entries of:billframes.errors.IncompleteDataWarning")
 def test_work_dated_after_the_load_is_warned_of(client):
     book = bf.book("2026", client=client)
@@ -118,6 +121,7 @@ def test_a_book_without_an_end_needs_as_of(client):
         bf.book("2026-09-01", client=client).aging()
 
 
+@pytest.mark.slow
 def test_settings_that_name_people_by_e_mail_reach_every_analysis(client):
     email = client.users(role="principal")["email"].iloc[0]
     settings = bf.FirmSettings(user_hours={email: 4.0}, standard_rates={email: 500.0})
@@ -212,6 +216,7 @@ def test_fees_are_equal_in_all_analyses(book):
     assert burned["matter_id"].tolist() == [matter]
 
 
+@pytest.mark.slow
 def test_a_period_before_all_data_has_no_lockup(client):
     with pytest.raises(bf.errors.ParameterError, match="before the first day of the data, 2 January 2024"):
         bf.book("2019-03", client=client).lockup(by="client")

@@ -50,6 +50,7 @@ def test_a_figure_that_needs_no_users_is_the_same_without_them(denied, client):
     assert found.equals(bf.book("2026-09", client=client).billing_lag())
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said_once(denied):
     book = denied("/v2/matters")
     with pytest.warns(bf.errors.IncompleteDataWarning) as caught:
@@ -83,6 +84,7 @@ def test_custom_fields_that_may_not_be_read_have_no_columns(denied, client):
     assert matters["matter_id"].equals(whole["matter_id"])
 
 
+@pytest.mark.slow
 def test_work_that_may_not_be_read_is_an_error(denied):
     with pytest.raises(bf.errors.AccessDeniedError, match="expenses"):
         denied("/v2/expenses").realization()

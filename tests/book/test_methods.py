@@ -81,6 +81,7 @@ def test_a_misspelt_argument_is_named_with_the_method(book):
         book.utilization("user", "2026-09")
 
 
+@pytest.mark.slow
 def test_a_firm_setting_that_is_passed_as_an_argument_is_named_as_one(book):
     with pytest.raises(TypeError, match=r"'cost_rates'. It is one of the settings: pass settings=FirmSettings\(cost_r"):
         book.profitability(cost_rates={"u1": 100})

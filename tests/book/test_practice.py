@@ -16,6 +16,7 @@ def book(client):
     return bf.book("2026-09", settings=settings, client=client)
 
 
+@pytest.mark.slow
 def test_profit_is_fees_less_hours(book, sql):
     ((hours,),) = sql(f"select sum(hours) from time_entry where date {SEPTEMBER}")
     ((fixed,),) = sql(

@@ -83,6 +83,7 @@ def test_a_given_day_is_used_whatever_the_period(november, october_book):
     assert_frame_equal(november.aging(as_of="2026-11-15"), october_book.aging(as_of="2026-11-15"))
 
 
+@pytest.mark.slow
 def test_the_day_is_that_of_the_load_in_the_firms_time_zone(client):
     # 20:00 UTC on 31 October is 1 November in Tokyo.
     tokyo = bf.FirmSettings(time_zone="Asia/Tokyo")
@@ -97,6 +98,7 @@ def test_the_change_of_a_year_that_is_not_over_is_from_the_same_days_of_the_year
     assert rows["change_amount"].sum() > 0
 
 
+@pytest.mark.slow
 def test_the_change_of_a_quarter_that_is_not_over_is_from_the_same_days_of_the_quarter_before(client):
     book = bf.book("2026-Q4", client=client)
     before = book.bridge("utilization", by="user")["before_part"].sum()
@@ -111,6 +113,7 @@ def test_a_whole_year_that_is_requested_is_compared_with_a_warning(year):
     assert rows["before_amount"].sum() == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_a_finished_half_year_is_compared_with_the_half_year_before(client):
     book = bf.book("2026-01-01", "2026-06-30", client=client)
     before = book.bridge("utilization", by="user")["before_part"].sum()
@@ -157,6 +160,7 @@ def test_records_dated_after_the_load_are_warned_of(client, name, column):
     book.new_business(None)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:as_of=2024-06-30 is before the day the invoices were loaded")
 def test_lockup_divides_by_the_days_that_the_data_have(client):
     """The data begin on 2 January 2024, so by 30 June 2024 there are fees of 181 days."""
@@ -217,6 +221,7 @@ def load(client):
     return functools.cache(lambda name, to: getattr(client, name)(to=to))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 def test_a_function_warns_of_a_period_that_ends_after_the_load(load, name, to):

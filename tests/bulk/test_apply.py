@@ -166,6 +166,7 @@ def test_the_journal_is_private_and_holds_no_credential(firm, journal):
 
 
 # The faults: lost responses to writes, writes that fail before or after they are done, and reads that fail.
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
     trouble = Trouble(faults=0.25, seed=seed)
@@ -195,6 +196,7 @@ def test_with_faults_every_change_is_still_made_once(entries, journal, seed):
     assert all(number == 1 for _, number in created)
 
 
+@pytest.mark.slow
 def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
     loaded = firm.client.time_entries("2026-10", billed=False)
     plan = firm.client.time_entries.plan(loaded.assign(description="Edited in bulk"))
@@ -220,6 +222,7 @@ def test_a_colleague_who_writes_throughout_loses_nothing(firm, journal):
         assert (edited[id_] >= 1) == (outcome == "done")
 
 
+@pytest.mark.slow
 def test_in_waves_no_edit_is_lost_that_a_colleague_made_before_the_record_was_read(firm, journal):
     result = apply_beside_colleague(firm.sandbox, firm.client, 120, 60, journal)
     assert result.lost_before_read == []
@@ -244,6 +247,7 @@ def test_rate_limits_hold(journal, monkeypatch, throttle, part):
     assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
 
 
+@pytest.mark.slow
 def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_next_day(journal, monkeypatch):
     with Sandbox(throttle=Throttle(per_day=60), audit=True) as sandbox:
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
@@ -277,6 +281,7 @@ def interrupt_apply(client: bf.Client, plan: Plan, journal, after: int, monkeypa
             plan.apply(journal)
 
 
+@pytest.mark.slow
 def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False).head(30)
     edited = pd.concat([loaded.assign(description="Resumed"), new_rows(loaded, 20, "Resumed new")])
@@ -366,6 +371,7 @@ def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm
     assert outcomes_of(bf.bulk.resume(journal, client=firm.client)) == {"done": 20}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journal, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False).head(80)
     plan = firm.client.time_entries.plan(loaded.assign(description="After the outage"))

@@ -44,6 +44,7 @@ def test_every_resource_comes_back_as_it_was(firm, resource):
     assert set(statuses(loader.plan(loader(limit=40)))) == {"no change"}
 
 
+@pytest.mark.slow
 def test_a_plan_of_2000_rows_of_one_month_takes_at_most_five_requests_more_than_loading_them(monkeypatch):
     with (
         Sandbox() as sandbox,

@@ -139,6 +139,7 @@ def test_login_asks_for_an_address_that_is_not_given(sandbox, ring, typed):
         assert client.base_url == sandbox.base_url
 
 
+@pytest.mark.slow
 def test_login_without_a_terminal_is_refused_with_the_alternative(ring):
     done = subprocess.run(
         [sys.executable, "-m", "billframes", "login", "--base-url", "https://x.test"],

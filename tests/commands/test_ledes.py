@@ -36,6 +36,7 @@ def test_a_profile_that_is_a_name_is_the_connections_profile(capsys):
     assert "There is no profile 'trial'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_months_unbilled_work_is_checked(capsys):
     assert main(["ledes", "--check", "2026-10"]) == 1
     shown = capsys.readouterr().out

@@ -27,6 +27,7 @@ def configured(sandbox, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_prebills_of_a_lawyer_equal_the_database(tmp_path, capsys, sql):
     assert main(["review", "--responsible", "Miriam Harrow", "--out", "october"]) == 0
     wanted = sql(
@@ -76,6 +77,7 @@ def test_help_has_two_examples(capsys):
     assert capsys.readouterr().out.count("\n  billframes review --") == 2
 
 
+@pytest.mark.slow
 def test_every_item_is_printed_or_counted(rows):
     for sheet, (_, items) in zip(paper_sheets(rows), rows.groupby("invoice_id", sort=False), strict=True):
         counted = re.search(r"(\d+) more items?", sheet.not_printed)
@@ -102,6 +104,7 @@ def test_narratives_are_text_on_paper_and_in_excel(rows):
     assert all(cell.data_type == "s" and cell.value.startswith("'=") for cell in found)
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_files(rows):
     assert prebill_workbook(rows, settings=SETTINGS) == prebill_workbook(rows, settings=SETTINGS)
     assert prebill_page(rows, settings=SETTINGS) == prebill_page(rows, settings=SETTINGS)

@@ -24,6 +24,7 @@ def default(monkeypatch):
     monkeypatch.setattr(_session, "_default", list(_session._default))
 
 
+@pytest.mark.slow
 def test_sync_creates_a_mirror_and_prints_one_line(connected, tmp_path, capsys):
     path = tmp_path / "firm"
     assert main(["sync", str(path)]) == 0
@@ -64,6 +65,7 @@ def test_a_workbook_is_written_from_a_mirror(refreshed_mirror, tmp_path):
     assert out.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_a_mirror_can_be_the_default_source(refreshed_mirror, default, monkeypatch):
     assert bf.connect(mirror=refreshed_mirror.path).version == 1
     assert len(bf.time_entries("2026-10")) == len(refreshed_mirror.time_entries("2026-10"))

@@ -99,6 +99,7 @@ CLIENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_book_has_the_settings_of_the_profile_with_the_address_of_its_data(place, client):
     book = bf.book("FY2027-Q1", client=client(place))
@@ -278,6 +279,7 @@ def test_settings_that_were_set_hold_in_each_version_and_in_pickles(place):
     assert mirror.as_of(1).settings is mirror.book("2026-10").settings is others
 
 
+@pytest.mark.slow
 def test_profiles_that_name_different_settings_are_a_question_for_the_user(place, profiles, tmp_path):
     one, other = (
         f'base_url = "{place.url}"\ntoken = "{place.token}"\nfirm = "{name}.toml"' for name in ("harrow", "b")

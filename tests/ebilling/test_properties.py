@@ -84,6 +84,7 @@ def test_lines_add_up_to_the_invoice_and_each_line_adds_up(bill):
         assert cost >= 0
 
 
+@pytest.mark.slow
 @few
 @given(bill=bills())
 def test_the_file_is_ascii_within_its_widths_and_reads_back_the_same(bill, tmp_path):

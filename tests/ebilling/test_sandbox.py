@@ -48,6 +48,7 @@ def test_bills_of_one_client_pass_and_agree_with_the_invoices(book):
     assert set(file.lines["client_id"]) == {"1092"}
 
 
+@pytest.mark.slow
 def test_an_insurers_bills_lack_codes_and_have_its_matter_numbers(book):
     numbers = on_matter(book, "Castellane")["invoice_number"].tolist()
     found = rejected(ledes_check(book, numbers, profile=profile("granite")))
@@ -71,6 +72,7 @@ def test_a_client_with_its_own_timekeeper_ids_needs_all_of_them(book):
     assert set(file.lines["law_firm_matter_id"]) == {"1089-001"}
 
 
+@pytest.mark.slow
 def test_the_check_of_a_month_reads_only_required_codes_and_each_once(sandbox, monkeypatch):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         reads = []
@@ -115,6 +117,7 @@ def test_a_mirror_remembers_codes_for_checks_without_a_server(client, book, tmp_
     assert ledes_check(again.book("2026-10"), client=client).equals(from_client)
 
 
+@pytest.mark.slow
 def test_codes_of_items_without_a_modified_date_are_read_each_time(sandbox, monkeypatch):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         book = bf.book("2026-10", client=client)
@@ -246,6 +249,7 @@ def test_an_invoice_of_a_matter_that_moved_to_another_client_has_items_of_both(b
     assert loads == of_clients(invoice["client_id"], other)
 
 
+@pytest.mark.slow
 def test_an_invoice_above_its_clients_items_is_checked_with_all_items(book, client, loads):
     few = bf.book("2026-10", client=client)
     whole = bf.book("2026-10", client=client)
@@ -260,6 +264,7 @@ def test_an_invoice_above_its_clients_items_is_checked_with_all_items(book, clie
     assert loads == of_clients(owner, None)
 
 
+@pytest.mark.slow
 def test_invoices_of_many_clients_are_checked_with_all_items(book, client, loads):
     numbers = book.invoices.query("invoice_state == 'final'").drop_duplicates("client_id")["invoice_number"].head(6)
     all_items = ledes_check(book, numbers)
@@ -268,6 +273,7 @@ def test_invoices_of_many_clients_are_checked_with_all_items(book, client, loads
     assert loads == of_clients(None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error", [bf.errors.ParameterError("client_id='1092' is not an id"), bf.errors.DecodeError("ignored")]
 )

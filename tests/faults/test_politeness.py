@@ -182,6 +182,7 @@ def test_a_load_succeeds_if_the_server_grants_few_calls_and_states_no_wait(minut
     assert client._connection._own.retry_budget._left == RetryBudget.FULL - RetryBudget.RETRY
 
 
+@pytest.mark.slow
 def test_a_request_that_is_always_refused_raises_its_error_though_others_are_granted(
     minutes_last_a_second, monkeypatch
 ):

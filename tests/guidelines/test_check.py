@@ -493,6 +493,7 @@ def test_two_files_for_one_client_need_matters_of_their_own(tmp_path):
         bf.guidelines.guideline_check(frames(), guidelines=tmp_path, as_of=AS_OF)
 
 
+@pytest.mark.slow
 def test_guidelines_can_be_a_folder_a_list_or_read_before(findings, tmp_path):
     tmp_path.joinpath("tern.toml").write_text(TERN.read_text("utf-8"), "utf-8")
     for given in (tmp_path, [TERN], bf.Guidelines.load(TERN)):

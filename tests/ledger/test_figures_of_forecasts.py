@@ -20,6 +20,7 @@ def book(client):
     return bf.book("2026-10", client=client)
 
 
+@pytest.mark.slow
 def test_it_is_that_of_the_next_13_weeks(book):
     expected = book.cash_forecast(horizons=(13,))["cash_amount"].item()
     found = book.figures("receivables", NAME)

@@ -75,6 +75,7 @@ def test_other_arguments_are_checked_before_a_name_is_looked_up():
         unreachable.time_entries("2026-13", client="Granite")
 
 
+@pytest.mark.slow
 def test_a_mirror_takes_names_too(client, tmp_path):
     mirror = bf.mirror(tmp_path / "firm", client=client)
     mirror.refresh()

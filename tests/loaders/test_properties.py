@@ -228,6 +228,7 @@ def serve(fake, resource, rows, fields, size):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resource", LISTS, ids=lambda each: each.name)
 def test_every_cell_has_the_value_that_was_sent(server, resource):
     fake, client = server

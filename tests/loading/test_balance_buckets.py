@@ -61,6 +61,7 @@ def test_equal_figures_are_empty_buckets_and_set_a_may_have_credits():
     assert found["current"].to_pylist() == pytest.approx([0.0, -10.0])
 
 
+@pytest.mark.slow
 @given(figures=st.lists(st.integers(0, 10**7), min_size=5, max_size=5))
 def test_both_field_sets_of_one_clients_balances_give_one_result(figures):
     """The buckets of set A, and the same amounts as the cumulative figures of set B."""

@@ -211,6 +211,7 @@ def figures_of(book, name):
         return getattr(book, name)()
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", ["realization", "utilization", "aging", "wip", "contribution", "reconcile"])
 def test_a_book_has_the_same_figures(other_book, figures, name):

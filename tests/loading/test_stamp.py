@@ -42,6 +42,7 @@ def test_first_and_last_date_are_those_of_the_rows(client):
     assert stamp.days[1] <= dt.date(2026, 10, 31)
 
 
+@pytest.mark.slow
 def test_a_file_of_a_part_does_not_hold_the_totals(client, tmp_path):
     frame = client.time_entries(to="arrow")
     total = stamp_of_load(frame).totals["amount"].sum
@@ -64,6 +65,7 @@ def test_another_process_does_not_know_the_sums(client):
     assert stamp_of_load(pickle.loads(pickle.dumps(frame))) is None
 
 
+@pytest.mark.slow
 def test_code_that_says_how_many_rows_it_left_is_not_compared(client):
     book = bf.book("2026-10", client=client)
     assert stamp_of_load(book.time_entries) is not None

@@ -159,6 +159,7 @@ def test_balances_are_requested_after_payments_and_write_offs(m, refreshed_balan
     assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_a_silent_payment_of_less_than_half_a_cent_is_seen(m, refreshed_balances, firm, client):
     sql(
         firm,
@@ -177,6 +178,7 @@ def test_all_open_invoices_are_listed_however_few_are_expected(client):
         assert sorted(ServerLists(client).open_invoices(about, 0).column("invoice_id").to_pylist()) == expected
 
 
+@pytest.mark.slow
 def test_a_silently_settled_invoice_beside_one_that_is_overpaid_is_seen(m, refreshed_balances, firm, client):
     rows = m.invoices(invoice_state="final").query("balance > 100")
     pair = rows[rows["client_id"] == rows["client_id"].value_counts().index[0]].head(2)
@@ -210,6 +212,7 @@ def test_the_first_credit_of_a_firm_is_found_in_turn(m, refreshed_balances, clie
     assert_same(m, client)
 
 
+@pytest.mark.slow
 def test_if_a_checked_balance_differs_all_are_requested(m, refreshed_balances, client):
     for id_ in client.clients()["client_id"]:
         refreshed_balances.added[id_] = 10.0

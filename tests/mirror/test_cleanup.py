@@ -151,6 +151,7 @@ def test_versions_are_removed_on_a_full_disk_and_the_rest_is_complete(place, mon
     assert mirror(path).vacuum(keep="0 days")["version"].tolist() == [2, 5]
 
 
+@pytest.mark.slow
 def test_if_removed_files_give_no_space_the_error_says_what_was_freed(place, monkeypatch):
     path, frames = place
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
@@ -215,6 +216,7 @@ def test_a_refresh_that_fails_leaves_no_file(place, small, monkeypatch):
     assert_frame_equal(small.time_entries(), m.time_entries())
 
 
+@pytest.mark.slow
 def test_a_first_refresh_that_fails_leaves_no_file_and_its_error_says_that_there_is_no_version(
     small, tmp_path, monkeypatch
 ):
@@ -239,6 +241,7 @@ def killed(m, monkeypatch):
             m.refresh(full=True)
 
 
+@pytest.mark.slow
 def test_a_first_refresh_that_was_killed_is_removed_by_a_vacuum_or_the_next_refresh(small, tmp_path, monkeypatch):
     m = mirror(tmp_path / "firm", client=small)
     killed(m, monkeypatch)
@@ -268,6 +271,7 @@ def test_a_refresh_that_was_killed_is_undone_by_a_vacuum(place, small, monkeypat
     assert_frame_equal(small.time_entries(), m.time_entries())
 
 
+@pytest.mark.slow
 def test_tables_that_were_there_before_are_not_removed(small, tmp_path, monkeypatch):
     own = tmp_path / "firm" / "users" / "own.parquet"
     own.parent.mkdir(parents=True)
@@ -301,6 +305,7 @@ def synced(path, capsys, *, keep=None, in_profile=None):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_sync_keeps_what_the_settings_say_and_logs_what_it_removed(place, capsys):
     path, frames = place
     assert synced(path, capsys, keep="all") == ""

@@ -189,6 +189,7 @@ def as_nobody():
         os.setegid(0)
 
 
+@pytest.mark.slow
 def test_another_account_can_neither_read_nor_write(writer):
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)

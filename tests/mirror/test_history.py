@@ -85,6 +85,7 @@ def test_receipts_are_the_amounts_by_which_balances_fell(changed_mirror):
         m.as_of(1).implied_receipts("2026-10")
 
 
+@pytest.mark.slow
 def test_the_part_of_a_fall_that_a_credit_explains_is_not_a_receipt(changed_mirror, firm):
     m, _ = changed_mirror
     final = m.invoices(invoice_state="final")
@@ -102,6 +103,7 @@ def test_the_part_of_a_fall_that_a_credit_explains_is_not_a_receipt(changed_mirr
     assert last.loc[other.invoice_id, "implied_receipt_amount"] == pytest.approx(50)
 
 
+@pytest.mark.slow
 def test_an_earlier_version_has_the_receivables_and_work_in_progress_of_its_time(changed_mirror):
     m, done = changed_mirror
     then = m.as_of("before").book("2026-10")
@@ -118,6 +120,7 @@ def test_an_earlier_version_has_the_receivables_and_work_in_progress_of_its_time
     assert compared["since_previous_amount"].tolist() == [pytest.approx(now - total)]
 
 
+@pytest.mark.slow
 def test_vacuum_keeps_tagged_versions_and_the_newest(changed_mirror):
     m, done = changed_mirror
     before = done["first"]["time_entries"]

@@ -72,6 +72,7 @@ def test_a_refresh_of_an_unchanged_firm_writes_nothing(m):
     assert m.version == 2
 
 
+@pytest.mark.slow
 def test_added_changed_and_deleted_records_are_stored(m, writer):
     first, second, third = unbilled_ids(writer, 3)
     writer.time_entries.update(first, description="Called about the appeal", hours=7.25)
@@ -128,6 +129,7 @@ def test_a_small_change_leaves_other_files_alone(m, writer):
     assert len(after - before) == len(before - after) == 1
 
 
+@pytest.mark.slow
 def test_a_rename_shows_on_every_record(m, writer):
     client = writer.clients(limit=1).iloc[0]
     writer.clients.update(client["client_id"], name="Renamed & Partners")
@@ -149,6 +151,7 @@ def test_deletions_hidden_by_as_many_additions_are_found(m, writer):
     assert_equal(m, writer, RECORDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.01, 0.04])
 def test_deletions_of_a_share_of_a_table_are_found(m, writer, firm, share):
     number = int(len(m.expenses()) * share)
@@ -163,6 +166,7 @@ def test_deletions_of_a_share_of_a_table_are_found(m, writer, firm, share):
     assert_equal(m, writer, ["expenses"])
 
 
+@pytest.mark.slow
 def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkeypatch):
     monkeypatch.setattr(ServerLists, "page_size", 50)
     execute(firm, "DELETE FROM time_entry WHERE time_entry_id IN (?, ?)", *unbilled_ids(writer, 2, seed=3))
@@ -207,6 +211,7 @@ def test_a_silently_billed_entry_is_not_removed_with_many_deletions(m, writer, f
     assert_equal(m, writer, ["time_entries"])
 
 
+@pytest.mark.slow
 def test_a_deletion_that_a_silent_move_hides_in_the_totals_is_found(m, writer, firm):
     """The day of the deletion has as many rows as before, and the row that another day lacks still exists."""
     place = writer.time_entries("2024-03", billed=False).iloc[0]
@@ -262,6 +267,7 @@ def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, 
     assert_equal(m, writer)
 
 
+@pytest.mark.slow
 def test_payments_that_leave_the_modified_date_alone_are_found_by_the_balances(m, writer, firm):
     execute(
         firm,
@@ -300,6 +306,7 @@ def test_a_record_in_no_list_keeps_its_last_shown_name(refreshed, tmp_path):
     assert people.column("name")[0] in shown.column("name")
 
 
+@pytest.mark.slow
 def test_redefined_custom_fields_change_the_columns(m, writer, firm):
     old = m.clients().filter(like="cf_").columns
     execute(firm, "UPDATE custom_field SET name = 'Another name' WHERE id = ?", m.custom_fields("client")["id"][0])
@@ -419,6 +426,7 @@ def test_a_deletion_that_a_silent_move_hides_is_found_at_the_end(m, writer, firm
     assert ways == [("time_entries", False, False), ("time_entries", True, True)]
 
 
+@pytest.mark.slow
 def test_a_mirror_with_an_address_is_refreshed_from_that_server(m, firm, monkeypatch):
     monkeypatch.setattr(_session, "_default", [])
     opened = bf.connect(firm.base_url, firm.tokens["full"], mirror=m.path)
@@ -437,6 +445,7 @@ def test_a_mirror_has_an_age_and_refuses_old_data(m, writer):
         mirror(m.path, max_age="soon")
 
 
+@pytest.mark.slow
 def test_a_mirror_warns_of_unknown_values_as_a_client_does(m, writer, firm):
     user, role = writer.users(query="Whitfield")[["user_id", "role"]].iloc[0]
     execute(firm, "UPDATE user SET role = 'astronaut' WHERE user_id = ?", user)

@@ -155,6 +155,7 @@ def test_a_file_with_other_bytes_is_mended_by_a_full_refresh(m, writer, name):
     assert_frame_equal(mirror(m.path).users(), writer.users())
 
 
+@pytest.mark.slow
 def test_only_the_damaged_table_need_be_loaded_again(m, writer):
     damage(m._storage.local / "time_entries", "lost")
     damage(m._storage.local / "users", "cut")

@@ -53,8 +53,8 @@ def change(client, text):
 
 @pytest.mark.slow
 def test_a_refresh_that_is_killed_is_finished_by_the_next():
-    done = kills(8)
-    assert (done.killed, done.ended) == (8, [])
+    done = kills(4)
+    assert (done.killed, done.ended) == (4, [])
 
 
 @pytest.mark.slow
@@ -70,6 +70,7 @@ def test_a_refresh_that_ends_before_its_version_is_committed_has_no_effect(m, wr
     assert "Half a refresh" in set(m.time_entries("2026-10")["description"])
 
 
+@pytest.mark.slow
 def test_a_reader_keeps_its_version_during_a_refresh(m, writer):
     reader = mirror(m.path)
     reader.clients()
@@ -79,6 +80,7 @@ def test_a_reader_keeps_its_version_during_a_refresh(m, writer):
     assert "Meanwhile" in set(mirror(m.path).time_entries("2026-10")["description"])
 
 
+@pytest.mark.slow
 def test_two_refreshes_at_once_both_succeed(m, writer):
     change(writer, "Both at once")
     version, ended = m.version, []
@@ -124,6 +126,7 @@ def test_a_folder_that_is_not_a_mirror_raises_a_clear_error(tmp_path):
         mirror(tmp_path / "file" / "below", client=bf.Client("http://127.0.0.1:9", "x")).refresh()
 
 
+@pytest.mark.slow
 def test_another_firms_data_are_refused(m, writer):
     with Sandbox(seed=5) as other, bf.Client(other.base_url, other.tokens["full"]) as client:
         with pytest.raises(bf.errors.MirrorError, match="Keep a mirror for each firm"):

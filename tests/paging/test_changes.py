@@ -54,6 +54,7 @@ def error_of(setting: Setting) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_names_that_cannot_be_joined_while_people_write_are_read_three_times(monkeypatch):
     begun, reader = [], undated.KeyRangeReader
     monkeypatch.setattr(

@@ -71,6 +71,7 @@ def tick(text: str) -> float:
     return float(number.replace("−", "-").replace(",", "")) * UNITS[text[len(number) :]]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     "largest", [3.0, 9.0, 17.0, 22.0, 44.0, 1_100.0, 1_900.0, 14_000.0, 230_000.0, 1.6e6, 1.95e6, 2.4e7]

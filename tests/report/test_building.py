@@ -54,6 +54,7 @@ def test_a_failed_write_leaves_no_file(monkeypatch, out):
     assert not list(out.parent.iterdir())
 
 
+@pytest.mark.slow
 def test_reports_of_several_scopes_are_made_from_one_load(october, client, tmp_path, monkeypatch):
     loads = []
     monkeypatch.setattr(building, "load", lambda **given: loads.append(given) or october)

@@ -186,6 +186,7 @@ def test_reports_of_all_lawyers_are_built_together_and_written_to_a_folder(built
         run("--demo", "--all-responsible", "--out", str(tmp_path / "taken" / "reports"))
 
 
+@pytest.mark.slow
 def test_a_workbook_can_be_that_of_a_practice_area(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(workbook_module, "workbook", lambda month, **_says: month.scope.title.encode())
@@ -193,6 +194,7 @@ def test_a_workbook_can_be_that_of_a_practice_area(monkeypatch, tmp_path):
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
 
 
+@pytest.mark.slow
 def test_a_month_without_data_ends_with_one_sentence_and_no_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["report", "2019-01", "--demo", "--format", "xlsx"]) == 1

@@ -82,7 +82,7 @@ def pages() -> dict[str, str]:
 
 DECISIVE = {
     "first month": (
-        "Client hours\n115.2\nh\nUtilization\n34.3%\nFees billed\n0\nBilling realization\n–\n",
+        "Client hours\n115.2\nh\nUtilization\n34.3%\nno firm settings: 8 hours a day, without leave\nFees billed\n0\n",
         "Nothing is compared: the data begin on 2 October 2026.",
         "Work in progress\n31,760\n",
         "Lock-up\n–\nnothing was billed in 30 days\n",
@@ -145,6 +145,8 @@ DECISIVE = {
     "fixed fees": (
         "All fees\n18,000\n0 for time\n18,000 in fixed fees\n0.0% on Sep\n",
         "All fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000\n",
+        "Fixed fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000\n",
+        "All fees by month\n",
         "Fees billed | 0 | 0 | – | 0 | – | 0\n",
         "Lock-up\n–\nonly 0.0% of the year’s fees are for time\n",
         "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
@@ -159,7 +161,7 @@ DECISIVE = {
     ),
 }
 ABSENT = {
-    "first month": ("Sep", "Change of"),
+    "first month": ("Sep", "Change of", "Settled share"),
     "from August": ("on Oct 2025", "365"),
     "mid-month": ("31 October",),
     "contingency": ("of the value of time billed.",),
@@ -219,6 +221,13 @@ def test_a_budget_of_data_that_begin_within_the_year_counts_from_their_first_day
     whole = budget(report_of(make_firm(), settings=settings))
     assert (whole.target, whole.since) == (261_000, None)
     assert "The data begin" not in whole.text
+
+
+def test_the_line_of_a_tile_ends_where_the_complete_months_end():
+    part, whole = (next(iter(tiles(MONTHS[name]()))) for name in ("mid-month", "tax"))
+    assert len(part.months) == len(whole.months) == 12
+    # The present month has its place at the right, which a whole month fills.
+    assert part.points[-1][0] < whole.points[-1][0] == 146.0
 
 
 def test_people_who_left_do_not_make_utilization_the_first_point():

@@ -62,6 +62,7 @@ def test_lock_up_is_shown_or_the_tile_says_why_not(month, reason):
     assert ("Lock-up" in names, "Lock-up by responsible lawyer" in titles) == (not reason, not reason)
 
 
+@pytest.mark.slow
 def test_the_tile_of_fees_shows_all_fees_and_those_for_time_below():
     month = with_fee(0.6)
     now = month.book.contribution(None, start=month.first, end=month.last).iloc[0]

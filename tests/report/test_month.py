@@ -66,6 +66,7 @@ def test_a_month_without_data_says_so_in_every_section(october):
     assert ">nan<" not in headlines
 
 
+@pytest.mark.slow
 def test_a_month_that_is_not_over_is_compared_with_the_same_days(october):
     part = other(october, dt.date(2026, 10, 1), dt.date(2026, 10, 15))
     fees = next(each for each in figures(part) if each.name == "Fees billed")
@@ -80,6 +81,7 @@ def test_a_month_that_is_not_over_is_compared_with_the_same_days(october):
     assert [last["now_amount"], last["previous_amount"], last["year_ago_amount"]] == pytest.approx(wanted[:3])
 
 
+@pytest.mark.slow
 def test_years_to_date_follow_the_fiscal_year(october):
     book = copy.copy(october.book)
     book.settings = FirmSettings(fiscal_year_start="07")
@@ -90,6 +92,7 @@ def test_years_to_date_follow_the_fiscal_year(october):
     assert billed == pytest.approx([book.realization(start=a, end=b)["billed_amount"].iloc[0] for a, b in spans])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_before_the_first_day_of_the_data_no_figure_is_compared(october):
     """The data begin on Monday, 3 August 2026: of the year, three months are known, and of last year nothing."""
@@ -218,6 +221,7 @@ def test_the_note_on_utilization_says_which_time_on_pro_bono_matters_counts(octo
     assert "Non-billable time does not count, even on pro bono matters." in words
 
 
+@pytest.mark.slow
 def test_settings_are_read_from_a_file(connected, tmp_path):
     settings = tmp_path / "firm.toml"
     settings.write_text(
@@ -239,11 +243,13 @@ def test_an_as_of_before_the_month_is_refused(connected):
         report.load("2026-10", as_of="2026-09-30")
 
 
+@pytest.mark.slow
 def test_a_month_after_the_data_is_refused(connected):
     with pytest.raises(ParameterError, match="begins on 1 November 2026, after the day of the data, 31 October 2026"):
         report.load("2026-11")
 
 
+@pytest.mark.slow
 def test_data_that_are_older_than_the_month_end_the_figures(connected, monkeypatch):
     """A mirror can have been refreshed before the month was over."""
     monkeypatch.setattr(Book, "loaded_on", lambda _book, *_names: dt.date(2026, 10, 20))
@@ -254,6 +260,7 @@ def test_data_that_are_older_than_the_month_end_the_figures(connected, monkeypat
         report.load("2026-11")
 
 
+@pytest.mark.slow
 def test_charts_are_the_same_each_time(october):
     assert report.utilization(october)._repr_html_() == report.utilization(october)._repr_html_()
 

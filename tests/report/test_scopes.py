@@ -62,6 +62,7 @@ def test_a_responsible_lawyers_report_counts_all_work_on_the_matters_whoever_did
     assert month.utilization_total["capacity_hours"].isna().all()
 
 
+@pytest.mark.slow
 def test_each_report_counts_its_matters_share_of_an_invoice(october):
     invoices = october.firm_book.reconcile(start="2024-01-01", end="2026-10-31")
     several = invoices.query("matter_count > 1 and balance > 0")
@@ -141,6 +142,7 @@ def test_files_of_people_with_one_name_differ_and_no_name_changes_the_folder():
     assert files[2] == "billframes-2026-10-responsible-etc.pdf"
 
 
+@pytest.mark.slow
 def test_descriptions_are_shown_only_in_the_section_of_narratives_and_are_escaped(october, monkeypatch):
     month = october.only("practice_area:Litigation")
     narrative = report_tables.time_entries(month).rows["description"].iloc[0]

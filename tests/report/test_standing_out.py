@@ -35,6 +35,7 @@ def test_october_has_both_sections_that_stand_out_and_sections_that_do_not(octob
     assert not {"timekeeping_lag", "origination"} & found
 
 
+@pytest.mark.slow
 def test_the_workbook_has_the_tables_of_all_further_sections(october):
     titles = {each.title for each in sheets(october)}
     assert all(table.title in titles for each in FURTHER for table in each.made(october))

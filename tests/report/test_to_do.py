@@ -115,6 +115,7 @@ def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(o
     assert hours == format_number(for_client["hours"].sum(), "hours")
 
 
+@pytest.mark.slow
 def test_hours_for_a_client_count_from_the_oldest_due_date_if_that_is_recent():
     firm = change(make_firm(taxes=(0.0,)), "invoices", due_date=lambda row: row["due_date"])
     firm = change(

@@ -69,6 +69,7 @@ def test_answers_carry_sandbox_time(api):
         assert len(answer.headers.get_list("date")) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=st.sampled_from(PATHS) | st.text(max_size=30).map(lambda text: "/v2/" + quote(text, safe="/")),

@@ -8,6 +8,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
 from billframes.sandbox.app import WRITES
+from tests.examples import example_count
 
 CHECKS = [
     checks.allow_header_conformance,
@@ -66,7 +67,7 @@ def test_operation(fresh_api, operations, label, mode):
         pytest.skip("takes nothing that could be wrong")
 
     @settings(
-        max_examples=12,
+        max_examples=example_count(6),
         deadline=None,
         derandomize=True,
         phases=[Phase.explicit, Phase.generate],

@@ -60,11 +60,13 @@ def dump(connection):
     return text
 
 
+@pytest.mark.slow
 def test_same_seed_same_firm(firm):
     """The same seed gives the same rows, byte for byte."""
     assert dump(seeded_anew()) == "\n".join(firm.iterdump())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 7])
 def test_other_seed_other_firm(firm, number, seed):
     """Another seed gives another firm, which is consistent, too."""
@@ -99,6 +101,7 @@ ORDER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_clients_come_before_matters_and_matters_before_work(firm, seed):
     """No matter is dated before its client, and no work or bill before its matter was opened and created."""

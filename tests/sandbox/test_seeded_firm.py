@@ -67,6 +67,7 @@ def test_the_rest_is_as_declared(api, tools):
     tools.assert_as_declared(api.call("/v2/codes").json()["data"], r.CodeList)
 
 
+@pytest.mark.slow
 def test_sums_are_the_databases(api, sql):
     """Money and hour amounts are JSON numbers (double)."""
     rows = all_records(api, next(each for each in RESOURCES if each.name == "time_entries"))

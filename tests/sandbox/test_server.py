@@ -345,6 +345,7 @@ def send_nonsense(port):
         assert caller.recv(12) == b"HTTP/1.1 400"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no hangup")
 def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
     """Unfinished requests get 503, the log has no traceback, and the temporary firm is removed."""

@@ -342,6 +342,7 @@ def firm_without_work(firm, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_random_sequences(writable_api, firm_without_work):
     """The server and a plain model of the rules agree on every status and every record."""
     machine = type("Sequence", (Writes,), {"api": writable_api, "firm": firm_without_work})

@@ -22,6 +22,7 @@ from billframes.sandbox.store import Store
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
 
 
+@pytest.mark.slow
 def test_twenty_writers_lose_nothing(fresh_api):
     """20 writers lose nothing: every acknowledged entry is there, and no two have the same modified date."""
     before = fresh_api.list("time-entries")[1]["total"]
@@ -210,6 +211,7 @@ def test_durability_of_kept_firms(tools, tmp_path):
         store.close()
 
 
+@pytest.mark.slow
 def test_acknowledged_writes_survive_a_kill(firm, tmp_path):
     """Acknowledged writes survive `kill -9`; other writes are complete or absent."""
     path = tmp_path / "firm.db"

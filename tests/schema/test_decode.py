@@ -497,6 +497,7 @@ for _ in range(60):
 """
 
 
+@pytest.mark.slow
 def test_the_first_loads_of_a_process_can_run_at_once():
     """A report loads resources in threads. Their declarations share references, with which msgspec could crash."""
     done = subprocess.run([sys.executable, "-c", _FIRST_LOADS_AT_ONCE], capture_output=True, text=True, check=False)

@@ -50,6 +50,7 @@ def test_a_quiet_server_gives_snapshots(name):
     assert {simulate(seed, NAMED[name]).proof for seed in range(5)} == {"snapshot"}
 
 
+@pytest.mark.slow
 def test_on_a_quiet_server_a_hundred_pages_cost_at_most_a_fifth_more():
     setting = Setting(rows=10_000, days=900, page=100)
     assert simulate(1, setting).requests <= 120
@@ -115,6 +116,7 @@ def test_continuing_from_the_day_after_loses_rows(monkeypatch):
     assert broken_among("expenses, quiet", 5)
 
 
+@pytest.mark.slow
 def test_ranges_joined_by_any_shared_key_lose_rows(monkeypatch):
     monkeypatch.setattr(key_ranges, "leave_no_gap", lambda one, other: bool(one.key_set & other.key_set))
     assert broken_among("matters, many ties, 0.1 changes", 60)
@@ -130,6 +132,7 @@ def test_without_a_count_a_snapshot_may_be_of_no_instant(monkeypatch):
     assert "a snapshot of no instant" in broken_among("days, 0.5 changes", 10)
 
 
+@pytest.mark.slow
 def test_commits_later_than_the_overlap_are_noticed_or_missed(monkeypatch):
     """The promise is limited to the overlap: with later commits, promises are broken."""
     beyond = Setting(late=0.5, late_seconds=40.0, changes=0.5)

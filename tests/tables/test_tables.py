@@ -223,6 +223,7 @@ def test_without_great_tables_the_error_says_what_to_install(fees, monkeypatch):
         bf.tables.realization(fees)
 
 
+@pytest.mark.slow
 def test_the_tables_are_there_without_great_tables():
     loaded = "[each for each in ('great_tables', 'matplotlib') if each in sys.modules]"
     script = f"import sys, billframes; billframes.tables.aging; print({loaded})"

@@ -112,6 +112,7 @@ def most_frequent(book_filters, column):
     return recent[column].mode().tolist()[:1]
 
 
+@pytest.mark.slow
 def test_without_filters_the_figures_equal_those_of_the_book(filtered, book_filters):
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
@@ -196,6 +197,7 @@ def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targe
     assert (figures["Utilization"] != "–") == (figures["Available hours"] != "–") == whole
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_a_filter_on_clients_finds_no_missing_days(filtered, book_filters):
     scorecard = result(filtered(client_id=some(book_filters, "client_id")), "scorecard", "user")
@@ -292,6 +294,7 @@ def test_a_click_on_a_heading_sorts_the_rows_and_keeps_each_with_its_records(fil
     assert 'aria-sort="descending"' in tab._records.value
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_points_are_sorted_by_the_value_they_show_and_a_bar_opens_its_own_row(filtered, monkeypatch):
     tab, whole = AnalysisTab(VIEW["scorecard"], "UTC"), filtered()
@@ -350,6 +353,7 @@ def test_the_scorecard_is_calculated_once_for_its_rows_and_their_total(filtered,
     assert total["median_lag_days"] >= 0
 
 
+@pytest.mark.slow
 def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     tab = AnalysisTab(UTILIZATION, "UTC")
     tab.show(filtered(date="2026-09"))
@@ -500,6 +504,7 @@ def test_a_download_without_excel_says_why(monkeypatch):
     assert "pip install 'billframes[excel]'" in download_links("hours", frame)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
     explorer = bf.explore(october)
@@ -515,6 +520,7 @@ def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
     assert not {"bf-failed", "bf-busy"} & set(view._dom_classes)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_only_the_visible_tab_is_computed(october):
     explorer = bf.explore(october)
@@ -528,6 +534,7 @@ def test_only_the_visible_tab_is_computed(october):
     assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS if view.tab.filters != "payments"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_what_came_in_is_the_cash_of_the_books_by_lawyer_client_and_month(book_filters):
     payments = book_filters.payments.copy()
@@ -568,6 +575,7 @@ def test_the_cash_forecast_is_that_of_the_book_under_all_filters(filtered, book_
     assert "<img" in tab._chart.value
 
 
+@pytest.mark.slow
 def test_below_the_limits_of_a_forecast_the_tab_says_why_and_nothing_else(book_filters):
     book = bf.book("2026-Q3", client=book_filters.book.client)
     book.invoices = book.invoices.head(20)
@@ -659,6 +667,7 @@ def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october
     assert "bf-busy" not in first._dom_classes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_charts")
 def test_each_tab_says_which_settings_apply(client):
     settings = bf.FirmSettings(hours_per_day=7.5, holidays=["2026-10-12"])

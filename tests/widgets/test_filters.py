@@ -187,6 +187,7 @@ def states() -> st.SearchStrategy[dict]:
     )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(saved=states())
 def test_the_code_gives_the_same_frame(work, saved):
