@@ -139,7 +139,7 @@ def figures(month: Month) -> list[Headline]:
         *_compared(month, _BILLING, f"Invoices dated in the {month.noun}"),
         *_open(month),
     ]
-    # A ratio of nothing is no figure; an amount can be hidden.
+    # A ratio of nothing is left out; an amount can be hidden.
     known = [each for each in rows if each.unit != "ratio" or any(map(math.isfinite, each.by_period))]
     return [each for each in known if not (month.scope and each.name == "Utilization")]
 
