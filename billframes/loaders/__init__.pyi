@@ -12,7 +12,7 @@ from billframes.bulk.plan import Plan
 from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters
 from billframes.loading.progress import Progress
 from billframes.loading.record import Record
-from billframes.loading.request_bodies import Merge
+from billframes.loading.request_bodies import SetFields
 from billframes.periods import DateLike
 
 __all__ = [
@@ -110,7 +110,7 @@ class Clients(Loader):
         name: str | UnsetType | None = UNSET,
         reference: str | UnsetType | None = UNSET,
         notes: str | UnsetType | None = UNSET,
-        contact: Mapping[str, Any] | Record | Merge | UnsetType = UNSET,
+        contact: Mapping[str, Any] | Record | SetFields | UnsetType = UNSET,
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None: ...
 
@@ -461,7 +461,7 @@ class Matters(Loader):
         responsible_id: Id | UnsetType | None = UNSET,
         opened: DateLike | UnsetType | None = UNSET,
         archived: bool | UnsetType | None = UNSET,
-        conflict_information: Mapping[str, Any] | Record | Merge | UnsetType | None = UNSET,
+        conflict_information: Mapping[str, Any] | Record | SetFields | UnsetType | None = UNSET,
         billing_instructions: str | UnsetType | None = UNSET,
         notes: str | UnsetType | None = UNSET,
         referral_sources: str | UnsetType | None = UNSET,

@@ -99,13 +99,16 @@ def update_arguments(resource: Resource) -> Iterator[Argument]:
     """Return the arguments for updating a record."""
     yield Argument("id", "Id", "str or UUID", "The record to change.", REQUIRED, positional=True)
     yield from _fields(
-        resource.updates, nested="Mapping[str, Any] | Record | Merge", shown="mapping, Record or Merge", ending=_MERGE
+        resource.updates,
+        nested="Mapping[str, Any] | Record | SetFields",
+        shown="mapping, Record or SetFields",
+        ending=_MERGE,
     )
 
 
 _MERGE = (
     " Omitted fields are not sent. The API's description does not show whether the server then keeps them. "
-    "`bf.bulk.merge({0}=…)` keeps them on every server."
+    "`bf.bulk.set_fields({0}=…)` keeps them on every server."
 )
 _PARAMS = Argument("params", "Parameters | None", "mapping", "Additional query parameters, sent unchecked.")
 _MODIFIED_SINCE = Argument(

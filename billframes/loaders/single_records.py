@@ -21,7 +21,7 @@ from billframes.loaders.methods import declared_method, several_records
 from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load import custom_field_columns
 from billframes.loading.record import Record, record_from
-from billframes.loading.request_bodies import Merge, custom_field_updates, encode_body, find_merges, merge_nested
+from billframes.loading.request_bodies import SetFields, custom_field_updates, encode_body, find_merges, merge_nested
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
 from billframes.schema.resources import Resource
@@ -52,7 +52,7 @@ class RecordMethods(Loader):
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update needs at least one change; it takes {', '.join(values)}.")
         merging = find_merges(request, values)
-        changes = {name: value.changes if isinstance(value, Merge) else value for name, value in values.items()}
+        changes = {name: value.changes if isinstance(value, SetFields) else value for name, value in values.items()}
         body = self._body(request, changes)
         if merging:
             present = self._read_back(path).body

@@ -5,8 +5,8 @@ the declaration of the request before anything is sent. Custom fields are given 
 up in their definitions.
 
 The API's description does not show whether an update with a part of a nested object, such as a contact, keeps the rest
-of the object. It is safe to send the whole object. So `merge` reads the record first, and sends the existing object
-with the changes.
+of the object. It is safe to send the whole object. So `set_fields` reads the record first, and sends the existing
+object with the changes.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from billframes.schema.records import CustomFieldValueUpdate, WriteBody
 from billframes.schema.sources import Field, fields_of, json_name, json_names
 
 
-class Merge:
-    """Changes of a nested object, by field; returned by `merge`."""
+class SetFields:
+    """Changes of a nested object, by field; returned by `set_fields`."""
 
     __slots__ = ("changes",)
 
@@ -40,15 +40,15 @@ class Merge:
         self.changes = dict(changes)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Merge) and self.changes == other.changes
+        return isinstance(other, SetFields) and self.changes == other.changes
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"merge({', '.join(f'{name}={value!r}' for name, value in self.changes.items())})"
+        return f"set_fields({', '.join(f'{name}={value!r}' for name, value in self.changes.items())})"
 
 
-def merge(**changes: Any) -> Merge:
+def set_fields(**changes: Any) -> SetFields:
     """
     Change some fields of a nested object and keep the others.
 
@@ -63,7 +63,7 @@ def merge(**changes: Any) -> Merge:
 
     Returns
     -------
-    Merge
+    SetFields
         The changes, to be passed to an update.
 
     Raises
@@ -79,14 +79,14 @@ def merge(**changes: Any) -> Merge:
     Examples
     --------
     >>> made = bf.clients.create(name="Bolt & Co", contact={"company_name": "Bolt & Co", "city": "Leeds"})
-    >>> contact = bf.clients.update(made.client_id, contact=bf.bulk.merge(phone="020 7946 0000")).contact
+    >>> contact = bf.clients.update(made.client_id, contact=bf.bulk.set_fields(phone="020 7946 0000")).contact
     >>> contact.phone, contact.city
     ('020 7946 0000', 'Leeds')
     >>> bf.clients.delete(made.client_id)
     """
     if not changes:
-        raise ParameterError("merge needs at least one change, such as phone='020 7946 0000'.")
-    return Merge(changes)
+        raise ParameterError("set_fields needs at least one change, such as phone='020 7946 0000'.")
+    return SetFields(changes)
 
 
 def merge_nested(body: bytes, record: bytes, names: list[str]) -> bytes:
@@ -115,15 +115,16 @@ def encode_body(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
 
 def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:
     """
-    Return the arguments that are given as `bf.bulk.merge(…)`, with their names in JSON; refuse it for other than nested
-    objects.
+    Return the arguments that are given as `bf.bulk.set_fields(…)`, with their names in JSON.
+
+    Refuse it for other than nested objects.
     """
     nested = [field.name for field in fields_of(request) if field.is_nested]
-    given = [name for name, value in values.items() if isinstance(value, Merge)]
+    given = [name for name, value in values.items() if isinstance(value, SetFields)]
     for name in given:
         if name not in nested:
             taking = f"; {join_names(nested)} can take it" if nested else ""
-            raise ParameterError(f"{name} can't be given as bf.bulk.merge(…){taking}. Give the new value itself.")
+            raise ParameterError(f"{name} can't be given as bf.bulk.set_fields(…){taking}. Give the new value itself.")
     return {name: json_name(request, name) for name in given}
 
 
@@ -170,9 +171,9 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
 
 
 def _value(name: str, field: Field, value: Any) -> Any:
-    if isinstance(value, Merge):
+    if isinstance(value, SetFields):
         raise ParameterError(
-            f"{name}=bf.bulk.merge(…) can only change an existing record; to create one, give {name} as a mapping."
+            f"{name}=bf.bulk.set_fields(…) can only change an existing record; to create one, give {name} as a mapping."
         )
     if value is None:
         if not field.nullable:

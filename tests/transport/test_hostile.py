@@ -162,7 +162,7 @@ def test_a_record_that_can_not_be_sent_back_is_not_merged(fake, connect):
     with pytest.raises(
         bf.errors.DecodeError, match=r"^clients: record c1 breaks .* at \$\.data: .*nothing was changed"
     ):
-        connect().clients.update("c1", contact=bf.bulk.merge(phone="020 7946 0000"))
+        connect().clients.update("c1", contact=bf.bulk.set_fields(phone="020 7946 0000"))
     assert [request.method for request in fake.requests] == ["GET"]
 
 

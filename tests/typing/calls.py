@@ -75,10 +75,10 @@ def verbs(client: bf.Client) -> None:
     assert_type(client.time_entries.update("t", description=None, fixed_fee_id=bf.CLEAR), Record | None)
     assert_type(client.expenses.create(matter_id="m", date="2026-10-30", description="Copies", amount=1), Record | None)
     assert_type(client.matters.get("m").to_dict(), dict[str, Any])
-    assert_type(bf.clients.update("c", contact=bf.bulk.merge(phone="1", fax=None)), Record | None)
+    assert_type(bf.clients.update("c", contact=bf.bulk.set_fields(phone="1", fax=None)), Record | None)
     assert_type(bf.clients.update("c", contact={"phone": "1"}), Record | None)
     assert_type(bf.clients.create(name="Bolt", contact=bf.clients.get("c").contact), Record | None)
-    assert_type(bf.matters.update("m", conflict_information=bf.bulk.merge(adverse="Nut")), Record | None)
+    assert_type(bf.matters.update("m", conflict_information=bf.bulk.set_fields(adverse="Nut")), Record | None)
     assert_type(bf.practice_areas.create(label="Tax", default=True), Record | None)
     assert_type(bf.practice_areas.update("p", label="Tax"), Record | None)
     assert_type(bf.practice_areas.delete("p"), None)
@@ -114,7 +114,7 @@ def mistakes() -> None:
     bf.Client("https://billing.example.com", page_size="all")  # type: ignore[arg-type]
     bf.time_entries.count(biled=True)  # type: ignore[call-arg]
     bf.expenses.update("e", amount="1")  # type: ignore[arg-type]
-    bf.clients.create(name="Bolt", contact=bf.bulk.merge(company_name="Bolt"))  # type: ignore[arg-type]
+    bf.clients.create(name="Bolt", contact=bf.bulk.set_fields(company_name="Bolt"))  # type: ignore[arg-type]
     bf.book("2026-10").realization(basis="worked")  # type: ignore[arg-type]
     bf.book("2026-10").realization(bassis="work_date")  # type: ignore[call-arg]
     bf.book("2026-10").ageing()  # type: ignore[attr-defined]

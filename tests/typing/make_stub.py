@@ -36,7 +36,7 @@ from billframes.bulk.plan import Plan
 from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters
 from billframes.loading.progress import Progress
 from billframes.loading.record import Record
-from billframes.loading.request_bodies import Merge
+from billframes.loading.request_bodies import SetFields
 from billframes.periods import DateLike
 
 __all__ = {names}

@@ -1,4 +1,4 @@
-"""`bf.bulk.merge` changes one field of a contact and keeps the others, on servers that merge and that replace."""
+"""`bf.bulk.set_fields` changes one field of a contact and keeps the others, on servers that merge and that replace."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def test_a_mapping_sends_only_its_own_fields(own, someone):
     assert filled(contact) == ({"phone": "2"} if replaces else {**CONTACT, "phone": "2"})
 
 
-def test_merge_keeps_every_field_of_the_contact(own, someone):
+def test_set_fields_keeps_every_field_of_the_contact(own, someone):
     client, _ = own
     contact = client.clients.update(
-        someone, contact=bf.bulk.merge(phone="2", fax=None, emailCC="cc@bolt.example")
+        someone, contact=bf.bulk.set_fields(phone="2", fax=None, emailCC="cc@bolt.example")
     ).contact
     assert filled(contact) == {**CONTACT, "phone": "2", "email_cc": "cc@bolt.example"}
-    contact = client.clients.update(someone, contact=bf.bulk.merge(street=None), notes="Moved").contact
+    contact = client.clients.update(someone, contact=bf.bulk.set_fields(street=None), notes="Moved").contact
     assert filled(contact) == {name: text for name, text in CONTACT.items() if name != "street"} | {
         "phone": "2",
         "email_cc": "cc@bolt.example",
@@ -64,29 +64,29 @@ def test_merge_keeps_every_field_of_the_contact(own, someone):
     assert client.clients.get(someone).notes == "Moved"
 
 
-def test_merge_keeps_every_field_of_the_conflict_information(own, matter):
+def test_set_fields_keeps_every_field_of_the_conflict_information(own, matter):
     client, _ = own
-    changed = client.matters.update(matter, conflict_information=bf.bulk.merge(related_client="Bolt Holdings"))
+    changed = client.matters.update(matter, conflict_information=bf.bulk.set_fields(related_client="Bolt Holdings"))
     assert filled(changed.conflict_information) == {**CONFLICT, "related_client": "Bolt Holdings"}
 
 
-def test_merge_creates_conflict_information_if_there_is_none(own, matter):
+def test_set_fields_creates_conflict_information_if_there_is_none(own, matter):
     client, _ = own
     client.matters.update(matter, conflict_information=None)
-    changed = client.matters.update(matter, conflict_information=bf.bulk.merge(adverse="Nut Ltd"))
+    changed = client.matters.update(matter, conflict_information=bf.bulk.set_fields(adverse="Nut Ltd"))
     assert filled(changed.conflict_information) == {"adverse": "Nut Ltd"}
 
 
-def test_merge_of_a_missing_client_is_not_found(own):
+def test_set_fields_of_a_missing_client_is_not_found(own):
     with pytest.raises(bf.errors.NotFoundError):
-        own[0].clients.update("00000000-0000-4000-8000-00000000dead", contact=bf.bulk.merge(phone="2"))
+        own[0].clients.update("00000000-0000-4000-8000-00000000dead", contact=bf.bulk.set_fields(phone="2"))
 
 
-def test_merge_sends_back_properties_that_are_not_declared(fake, connect):
+def test_set_fields_sends_back_properties_that_are_not_declared(fake, connect):
     """A server that replaces would lose these properties, too."""
     there = {"clientId": "c1", "name": "Bolt", "contact": {"phone": "1", "fax": None, "pager": {"number": 7}}}
     fake.answers["/v2/clients/c1"] = {"data": there}
-    connect().clients.update("c1", contact=bf.bulk.merge(phone="2"))
+    connect().clients.update("c1", contact=bf.bulk.set_fields(phone="2"))
     assert [request.method for request in fake.requests] == ["GET", "PUT"]
     assert json.loads(fake.requests[-1].content) == {"contact": {"phone": "2", "pager": {"number": 7}}}
 
@@ -94,23 +94,23 @@ def test_merge_sends_back_properties_that_are_not_declared(fake, connect):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"contact": bf.bulk.merge(fone="2")}, "Did you mean 'phone'"),
-        ({"contact": bf.bulk.merge(phone=2)}, "is not text"),
-        ({"name": bf.bulk.merge(phone="2")}, "contact can take it"),
-        ({"custom_fields": bf.bulk.merge(Court="High Court")}, "contact can take it"),
+        ({"contact": bf.bulk.set_fields(fone="2")}, "Did you mean 'phone'"),
+        ({"contact": bf.bulk.set_fields(phone=2)}, "is not text"),
+        ({"name": bf.bulk.set_fields(phone="2")}, "contact can take it"),
+        ({"custom_fields": bf.bulk.set_fields(Court="High Court")}, "contact can take it"),
     ],
 )
-def test_a_wrong_merge_is_named_before_any_request(fake, connect, values, message):
+def test_a_wrong_call_of_set_fields_is_named_before_any_request(fake, connect, values, message):
     with pytest.raises(bf.errors.ParameterError, match=message):
         connect().clients.update("c1", **values)
     assert fake.requests == []
 
 
-def test_merge_can_not_be_used_to_create(fake, connect):
+def test_set_fields_can_not_be_used_to_create(fake, connect):
     with pytest.raises(bf.errors.ParameterError, match="give contact as a mapping"):
-        connect().clients.create(name="Bolt", contact=bf.bulk.merge(company_name="Bolt"))
+        connect().clients.create(name="Bolt", contact=bf.bulk.set_fields(company_name="Bolt"))
     with pytest.raises(bf.errors.ParameterError, match="custom_fields"):
-        connect().clients.create(name="Bolt", custom_fields=bf.bulk.merge(Court="High Court"))
+        connect().clients.create(name="Bolt", custom_fields=bf.bulk.set_fields(Court="High Court"))
     with pytest.raises(bf.errors.ParameterError, match="at least one change"):
-        bf.bulk.merge()
+        bf.bulk.set_fields()
     assert fake.requests == []
