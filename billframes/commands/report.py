@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     out = Path(args.out).absolute() if args.out else None
     _check_options(args, out)
     if not text.upper().startswith("FY"):
-        # What is no period is refused before anything is connected.
+        # A text that is not a period is refused before anything is connected.
         read_months(text)
     now = dt.datetime.now().astimezone()
     parameters: dict[str, Any] = {"generated": f"{long_date(now.date())}, {now:%H:%M}"}
