@@ -19,7 +19,7 @@ from billframes.analysis import bridge
 from billframes.analysis.declare.lookup import measures
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import fit_narrow
-from billframes.plots.svg import svg_address
+from billframes.widgets.pictures import svg_address
 
 CHARTS = [getattr(plots, name) for name in plots.__all__]
 
