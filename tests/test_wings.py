@@ -45,7 +45,8 @@ import billframes as bf
 from billframes import report
 from billframes.analysis.declare.lookup import analyses
 from billframes.cli import main
-from billframes.report.outline import OUTLINE, sheets
+from billframes.report.outline import OUTLINE
+from billframes.report.sheet_plan import sheets
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
 from billframes.wings import wings

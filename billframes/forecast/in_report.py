@@ -20,6 +20,7 @@ from billframes.errors import ParameterError
 from billframes.forecast.rows import WORK_TO_COME
 from billframes.report.month import Month
 from billframes.report.page_table import PageTable, range_table
+from billframes.report.section_spec import SectionSpec
 from billframes.report.table_spec import MakeTable, ReportTable, Table
 
 # A report is read in the weeks after its month.
@@ -189,4 +190,8 @@ def beside_receivables(month: Month) -> PageTable | None:
     return replace(made, notes=tuple(_range_notes(rows, size)))
 
 
-TABLES = {"receivables": (_by_week, _if_known(_CLIENTS), _if_known(_RECORD))}
+SECTIONS = {
+    "receivables": (
+        SectionSpec(name="cash_expected", tables=(_by_week, _if_known(_CLIENTS), _if_known(_RECORD)), on_page=False),
+    )
+}

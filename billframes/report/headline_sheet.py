@@ -1,4 +1,4 @@
-"""The first sheet of the workbook: key points, headline figures beside those of earlier periods, and charts.
+"""The first sheets of the workbook: key points, to-do list and contents; figures beside those of earlier periods.
 
 A key point is linked to the sheet that has its figures.
 """
@@ -18,14 +18,15 @@ from billframes.analysis.declare.lookup import analyses
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure
-from billframes.report.definitions import sheet_name
 from billframes.report.figures import PERIODS, Headline, figures, headings
 from billframes.report.formulas import RowFormulas
 from billframes.report.links import Totals
 from billframes.report.month import Month
-from billframes.report.outline import OUTLINE
+from billframes.report.places import SheetRange
 from billframes.report.points import key_points
+from billframes.report.sheet_plan import COLORS, Sheet, sheet_of
 from billframes.report.table_spec import ReportTable
+from billframes.report.to_do import to_do
 
 _FORMATS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
 _PERCENT_FORMAT, _POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
@@ -38,19 +39,70 @@ _DARK, _PALE = "#1F4E79", "#C9D7E4"
 _CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
 
 
-def headline_sheet(
-    book: Any, page: Any, month: Month, others: Sequence[ReportTable], *, title: str = "", remark: str = ""
+def start_sheet(
+    book: Any, page: Any, month: Month, all_sheets: Sequence[Sheet], *, title: str = "", remark: str = ""
 ) -> None:
-    """Write the key points and the headline figures, and add charts of the other sheets."""
-    heading = f"Monthly billing report {month.same_days_name(0, short=False)}"
-    lines = [title, month.scope.title if month.scope else "", footnotes.as_of(month), remark]
+    """Write the key points, the contents with a link to each sheet, and the to-do list."""
+    money = f"Amounts in {month.currency}." if month.currency else ""
+    lines = [title, month.scope.title if month.scope else "", f"{money} {footnotes.as_of(month)}".strip(), remark]
+    heading = f"Billing report {month.same_days_name(0, short=False)}"
     page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
     row = 1
     for text in filter(None, lines):
-        page.write_string(row, 0, text)
+        write_cell(page, row, 0, text, None)
         row += 1
-    row = _write_points(book, page, month, others, row + 1)
-    row = _write_figures(book, page, month, others, row)
+    row = _write_points(book, page, month, all_sheets, row + 1)
+    row = _write_to_do(book, page, month, row)
+    _write_contents(book, page, all_sheets, row)
+    for place, width in enumerate((26, 46, 78, 22)):
+        page.set_column(place, place, width)
+    page.hide_gridlines(2)
+    fit_landscape(page, down=1)
+
+
+def _write_to_do(book: Any, page: Any, month: Month, row: int) -> int:
+    rows = to_do(month)
+    if not rows:
+        return row
+    head = book.add_format({"bold": True, "bottom": 1})
+    amount = f"Amount, {month.currency}" if month.currency else "Amount"
+    for place, text in enumerate(("To do", "What", "", amount)):
+        write_cell(page, row, place, text, head)
+    forms = {unit: book.add_format({"num_format": form}) for unit, form in _TO_DO.items()}
+    for place, each in enumerate(rows, start=row + 1):
+        for column, text in enumerate((each.person, each.what, each.detail)):
+            write_cell(page, place, column, text, None)
+        write_cell(page, place, 3, each.amount, forms[each.unit])
+    return row + len(rows) + 2
+
+
+_TO_DO = {"money": "#,##0", "hours": '#,##0.0" h"'}
+
+
+def _write_contents(book: Any, page: Any, all_sheets: Sequence[Sheet], row: int) -> None:
+    head = book.add_format({"bold": True, "bottom": 1})
+    for place, text in enumerate(("Contents", "Sheet", "What it answers", "Tables")):
+        write_cell(page, row, place, text, head)
+    link = book.add_format({"hyperlink": True})
+    group = ""
+    for place, each in enumerate(all_sheets, start=row + 1):
+        write_cell(page, place, 0, "" if each.group == group else each.group, _bold(book, COLORS[each.group]))
+        page.write_url(place, 1, f"internal:'{each.name}'!A1", link, each.name)
+        write_cell(page, place, 2, each.says, None)
+        if each.tables:
+            write_cell(page, place, 3, len(each.tables), None)
+        group = each.group
+
+
+def _bold(book: Any, color: str) -> Any:
+    return book.add_format({"bold": True, "font_color": color})
+
+
+def headline_sheet(book: Any, page: Any, month: Month, others: Sequence[ReportTable]) -> None:
+    """Write the headline figures, and add charts of the other sheets."""
+    heading = f"{month.same_days_name(0, short=False)} in figures"
+    page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
+    row = _write_figures(book, page, month, others, 2)
     _add_charts(book, page, month, others, row + 1)
     page.set_column(0, 0, 36)
     page.set_column(1, _LAST, 14)
@@ -58,22 +110,20 @@ def headline_sheet(
     fit_landscape(page, down=1)
 
 
-def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
+def _write_points(book: Any, page: Any, month: Month, all_sheets: Sequence[Sheet], row: int) -> int:
     points = key_points(month)
     if not points:
         return row
-    page.write_string(row, 0, "Key points", book.add_format({"bold": True, "font_color": _DARK}))
+    page.write_string(row, 0, "Key points", book.add_format({"bold": True, "bottom": 1}))
     text = book.add_format({"text_wrap": True, "valign": "top"})
     link = book.add_format({"hyperlink": True, "valign": "top"})
-    named = {each.section for each in points}
-    first = {each.name: made[0].title for each in OUTLINE if each.name in named and (made := each.made(month))}
-    titles = {each.title for each in others}
+    there = {each.name for each in all_sheets}
     for place, each in enumerate(points, start=row + 1):
         page.set_row(place, _LINE_HEIGHT * math.ceil(len(each.text) / _POINT_LENGTH))
-        page.merge_range(place, 0, place, _LAST - 2, "", text)
+        page.merge_range(place, 0, place, 2, "", text)
         write_cell(page, place, 0, each.text, text)
-        if (title := first.get(each.section)) in titles:
-            page.write_url(place, _LAST - 1, f"internal:'{sheet_name(title)}'!A1", link, sheet_name(title))
+        if (name := sheet_of(each.section)) in there:
+            page.write_url(place, 3, f"internal:'{name}'!A1", link, name)
     return row + len(points) + 2
 
 
@@ -160,7 +210,8 @@ def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[st
     places = [columns[name] for name in names if name in columns]
     if not places:
         return None
-    name, top = sheet_name(sheet.title), 1 if sheet.notes else 0
+    place = SheetRange(sheet)
+    name, top = place.name, place.heading - 1
     first, last = top + 1, top + len(sheet.rows)
     series = [
         {
@@ -181,7 +232,8 @@ def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[st
 def _age_chart(book: Any, month: Month, sheet: ReportTable, title: str) -> Any:
     names = [*sheet.labels, *(each.name for each in sheet.columns)]
     buckets = [place for place, each in enumerate(names) if each == "current" or each[0].isdigit()]
-    name, top = sheet_name(sheet.title), 1 if sheet.notes else 0
+    place = SheetRange(sheet)
+    name, top = place.name, place.heading - 1
     total = top + len(sheet.rows) + 2
     series = {
         "name": title,

@@ -6,7 +6,6 @@ The page and its contents, the sheets of the workbook and the notebook are made 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from billframes._shared.format import long_date, month_name
 from billframes.report import (
@@ -19,20 +18,9 @@ from billframes.report import (
     sections,
     standing_out,
 )
-from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec, balances_of
-from billframes.report.table_spec import ReportTable, Table
+from billframes.report.table_spec import Table
 from billframes.wings import in_report
-
-
-def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
-    """Return the tables of the month's workbook."""
-    found = [table for each in OUTLINE if narratives or not each.narratives for table in each.made(month)]
-    if not narratives:
-        found = [replace(each, labels=tuple(name for name in each.labels if name != "description")) for each in found]
-    # A part of the firm can have the same key for two tables.
-    return list({each.title: each for each in found if each.columns}.values())
-
 
 _OWN = (
     SectionSpec(name="cover", show=sections.cover, options=", title=title, remark=remark, generated=generated"),
@@ -70,7 +58,7 @@ _OWN = (
     ),
     SectionSpec(
         name="realization",
-        tables=tuple(map(report_tables.realization, ("practice_area", "client", "user", "responsible"))),
+        tables=tuple(map(report_tables.realization, ("practice_area", "client"))),
         title="Realization",
         page=page_parts.realization,
         finding=findings.realization,
@@ -80,6 +68,11 @@ _OWN = (
         step="Realization",
     ),
     SectionSpec(name="write_downs", tables=(report_tables.write_downs,), scopes=FIRM, on_page=False),
+    SectionSpec(
+        name="realization_by_person",
+        tables=tuple(map(report_tables.realization, ("user", "responsible"))),
+        on_page=False,
+    ),
     SectionSpec(
         name="budgets",
         title="Budgets",
@@ -97,7 +90,6 @@ _OWN = (
             report_tables.wip("responsible"),
             report_tables.lockup,
             report_tables.wip("client"),
-            report_tables.wip("user"),
         ),
         page=page_parts.work,
         finding=findings.work,
@@ -222,11 +214,10 @@ _OWN = (
 
 
 def _outline() -> Iterator[SectionSpec]:
-    """Yield the sections with the tables of the wings, and the sections of the wings after those that they name."""
-    of_wings, tables = in_report("SECTIONS"), in_report("TABLES")
+    """Yield the sections, and those of the wings after the sections that they name."""
+    of_wings = in_report("SECTIONS")
     for own in _OWN:
-        more = [table for each in tables for table in each.get(own.name, ())]
-        yield replace(own, tables=(*own.tables, *more))
+        yield own
         for each in of_wings:
             yield from each.get(own.name, ())
 

@@ -18,14 +18,24 @@ class SheetRange:
     table: ReportTable
 
     @property
+    def name(self) -> str:
+        """The name of the sheet."""
+        return self.table.sheet or sheet_name(self.table.title)
+
+    @property
+    def heading(self) -> int:
+        """The number of the row with the headings, below the title of a table on a planned sheet, and the note."""
+        return self.table.above + 1 + bool(self.table.sheet) + bool(self.table.notes)
+
+    @property
     def first(self) -> int:
-        """The number of the first row, below the note and the headings."""
-        return 3 if self.table.notes else 2
+        """The number of the first row."""
+        return self.heading + 1
 
     @property
     def sheet(self) -> str:
         """The name of the sheet as a formula on another sheet writes it."""
-        return "'" + sheet_name(self.table.title).replace("'", "''") + "'!"
+        return "'" + self.name.replace("'", "''") + "'!"
 
     @property
     def last(self) -> int:

@@ -37,6 +37,7 @@ class ReportTable:
     with the same value of `once`, the page shows only the first, and none of those `elsewhere` on it.
     The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
     `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
+    `sheet` is its sheet in the workbook, which has so many rows `above` it; by default the one named like the table.
     `names` are shown in place of labels, such as the days of a month that is not over. The row with the name `apart`,
     such as work not done yet among clients, is the last, and not among the others.
     """
@@ -67,6 +68,8 @@ class ReportTable:
     names: Mapping[str, str] = field(default_factory=dict)
     total_name: str = "Total"
     apart: str = ""
+    sheet: str = ""
+    above: int = 0
 
     @property
     def noun(self) -> str:

@@ -1,9 +1,10 @@
-"""Write a month as an Excel workbook: key points and headline figures, one sheet per table, and definitions.
+"""Write a month as an Excel workbook: contents and key points, the sheets of `sheet_plan`, and definitions.
 
 Totals, ratios and changes are formulas over the rows of the workbook (`formulas`).
 
-Each sheet has a frozen heading row with filters. The total is below an empty row, so that filters and sorts leave it
-in place. The same data give the same bytes, except for the cell that says when the report was made.
+Each sheet has a frozen heading row, with filters if it has one table. The total is below an empty row, so that filters
+and sorts leave it in place. A list of records prints its first rows only. The same data give the same bytes, except for
+the cell that says when the report was made.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.export import PAGE_WIDTH, fit_landscape
+from billframes._shared.export import A4, PAGE_WIDTH, fit_landscape
 from billframes._version import __version__
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
 from billframes.report.cells import WRITER_OPTIONS, number_formats, write_cell, write_figure
-from billframes.report.definitions import meaning_of, sheet_name
+from billframes.report.definitions import meaning_of
 from billframes.report.details import details
 from billframes.report.formulas import SheetFormulas
-from billframes.report.headline_sheet import headline_sheet
+from billframes.report.headline_sheet import headline_sheet, start_sheet
 from billframes.report.links import Records
 from billframes.report.month import Month
-from billframes.report.outline import sheets
 from billframes.report.places import SheetRange
 from billframes.report.report_tables import balances
+from billframes.report.sheet_plan import COLORS, DEFINITIONS, LISTS, MONTH, START, Sheet, list_sheet, planned, says_of
 from billframes.report.table_spec import ReportTable
 
 _WIDEST, _NARROWEST = 60, 10
@@ -41,10 +42,13 @@ _WIDEST, _NARROWEST = 60, 10
 _HEADING_EXTRA = 6
 # The height of a row in points. Fonts that replace Excel's own are higher than its default row.
 _ROW_HEIGHT = 16
+_PAGES_OF_DEFINITIONS = 4
 # The height of a line in points, and the characters on a line of the definitions.
 _LINE_HEIGHT, _LINE_LENGTH = 15, 105
 # Inches left, right, above and below.
 _MARGINS = (0.4, 0.4, 0.5, 0.5)
+# The rows that a sheet prints, on one page; a list of records prints fewer.
+_PRINTED, _PRINTED_OF_LIST = 90, 60
 # Smaller changes of a ratio are shown as 0.0%, without a sign.
 _SMALLEST_POINTS = 0.0005
 
@@ -86,32 +90,38 @@ def workbook(
     import xlsxwriter
 
     title = title or month.settings.report.get("title", "")
-    tables = sheets(month, narratives=narratives)
-    behind = details(month, tables, narratives=narratives)
-    records = [Records(SheetRange(each)) for each in behind]
+    plan = planned(month, narratives=narratives)
+    tables = [table for each in plan for table in each.tables]
+    lists = [list_sheet(each) for each in details(month, tables, narratives=narratives)]
+    records = [Records(SheetRange(each.tables[0])) for each in lists]
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
         created = dt.datetime.combine(month.as_of, dt.time())
         book.set_properties({"title": f"Billing report {month.name}", "created": created})
-        writer = _SheetWriter(book, month.currency)
+        writer = _SheetWriter(book, month, title or "Billing report")
         about = _about(month, title=title, remark=remark, generated=generated)
-        first = book.add_worksheet("Key points")
-        for each in tables:
-            writer.write_sheet(book.add_worksheet(sheet_name(each.title)), each, records)
-        for each in behind:
-            writer.write_sheet(book.add_worksheet(sheet_name(each.title)), each)
-        writer.write_definitions(book.add_worksheet("Definitions"), about, [*tables, *behind])
-        headline_sheet(book, first, month, tables, title=title, remark=remark)
+        all_sheets = [*(Sheet(name, *says_of(name)) for name in (START, MONTH)), *plan, *lists]
+        all_sheets.append(Sheet(DEFINITIONS, *says_of(DEFINITIONS)))
+        pages = {each.name: writer.add_sheet(each) for each in all_sheets}
+        for each in (*plan, *lists):
+            writer.write_sheet(pages[each.name], each, () if each in lists else records)
+        every = [table for each in all_sheets for table in each.tables]
+        writer.write_definitions(pages[DEFINITIONS], about, every)
+        start_sheet(book, pages[START], month, all_sheets, title=title, remark=remark)
+        headline_sheet(book, pages[MONTH], month, tables)
     return buffer.getvalue()
 
 
 class _SheetWriter:
     """Writes the sheets of one workbook with its formats."""
 
-    def __init__(self, book: Any, currency: str) -> None:
-        formats = number_formats(currency)
-        self._money = f" {currency}" if currency else ""
+    def __init__(self, book: Any, month: Month, title: str) -> None:
+        formats = {unit: _with_dash(form) for unit, form in number_formats("").items()}
+        self._book, self._foot = book, f"&L&8{title.replace('&', '&&')} · {month.name}&R&8&P of &N"
+        self._paper = 1 if month.settings.paper_size == "Letter" else A4
+        self._currency = month.currency
+        self._title = book.add_format({"bold": True, "font_size": 12, "font_color": "#1F4E79"})
         self._heading = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
         # The indent keeps the headings of figures clear of the filter's button.
         self._figure = book.add_format(
@@ -131,6 +141,13 @@ class _SheetWriter:
         self._total = book.add_format({"bold": True, "top": 1})
         self._no_change = book.add_format({"num_format": "0.0%;0.0%;0.0%"})
 
+    def add_sheet(self, sheet: Sheet) -> Any:
+        """Add a sheet with the colour of its group and the line at the foot of its pages."""
+        page = self._book.add_worksheet(sheet.name)
+        page.set_tab_color(COLORS[sheet.group])
+        page.set_footer(self._foot)
+        return page
+
     def write_definitions(self, page: Any, about: Iterable[tuple[str, str]], sheets: Sequence[ReportTable]) -> None:
         """Write what the report is, what each sheet shows, and what each column means."""
         rows: list[tuple[str, str, str]] = [(name, text, "") for name, text in about]
@@ -146,17 +163,44 @@ class _SheetWriter:
         page.set_column(0, 0, 30)
         page.set_column(1, 1, 100)
         page.set_column(2, 2, 20)
-        fit_landscape(page)
+        fit_landscape(page, down=_PAGES_OF_DEFINITIONS, paper=self._paper)
 
-    def write_sheet(self, page: Any, sheet: ReportTable, records: Sequence[Records] = ()) -> None:
-        """Write the note, headings, rows and total of a sheet."""
+    def write_sheet(self, page: Any, sheet: Sheet, records: Sequence[Records] = ()) -> None:
+        """Write the tables of a sheet, one below the other."""
+        found = [list(_widths(each, [*each.labels, *(one.name for one in each.columns)])) for each in sheet.tables]
+        widths = [max(each) for each in itertools.zip_longest(*found, fillvalue=0.0)]
+        # Rows with descriptions have the height of their text.
+        if not any("description" in each.labels for each in sheet.tables):
+            page.set_default_row(_ROW_HEIGHT)
+        for each in sheet.tables:
+            self._write_table(page, each, widths, records)
+        first = SheetRange(sheet.tables[0])
+        page.freeze_panes(first.heading, min(1, len(sheet.tables[0].labels)))
+        if len(sheet.tables) == 1:
+            page.autofilter(first.heading - 1, 0, first.last - 1, len(found[0]) - 1)
+            page.repeat_rows(0, first.heading - 1)
+        for place, width in enumerate(widths):
+            page.set_column(place, place, width)
+        last = SheetRange(sheet.tables[-1]).total
+        # Invoice numbers are text even if they look like numbers.
+        page.ignore_errors({"number_stored_as_text": f"A1:A{last}"})
+        printed = _PRINTED_OF_LIST if sheet.group == LISTS else _PRINTED
+        if last > printed:
+            page.print_area(0, 0, printed - 1, len(widths) - 1)
+            page.set_footer(f"{self._foot}&C&8the first {printed} of {last} rows")
+        width = min(sum(widths), PAGE_WIDTH) if sheet.group == LISTS else sum(widths)
+        _set_up_printing(page, width, self._paper)
+
+    def _write_table(self, page: Any, sheet: ReportTable, widths: Sequence[float], records: Sequence[Records]) -> None:
         columns = [*sheet.labels, *(each.name for each in sheet.columns)]
-        top = 1 if sheet.notes else 0
-        write_cell(page, 0, 0, " ".join(sheet.notes), self._bold)
-        widths = list(_widths(sheet, columns, self._money))
-        for place, heading in enumerate(sheet.headings):
+        top = SheetRange(sheet).heading - 1
+        write_cell(page, sheet.above, 0, sheet.title, self._title)
+        if sheet.notes:
+            write_cell(page, sheet.above + 1, 0, " ".join(sheet.notes), self._bold)
+        headings = [*sheet.headings[: len(sheet.labels)], *(self._heading_of(each) for each in sheet.columns)]
+        for place, heading in enumerate(headings):
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
-        page.set_row(top, _LINE_HEIGHT * max(map(_lines, sheet.headings, widths), default=1))
+        page.set_row(top, _LINE_HEIGHT * max(map(_lines, headings, widths), default=1))
         formulas = SheetFormulas(SheetRange(sheet), records)
         for place, (name, form) in enumerate(zip(columns, self._formats(sheet), strict=True)):
             if name in sheet.labels:
@@ -166,18 +210,11 @@ class _SheetWriter:
                     write_figure(page, top + 1 + row, place, value, form, formulas.in_row(name, row))
         last = top + len(sheet.rows)
         self._hide_signs_of_zero(page, sheet, (top + 1, last + 2))
-        # Rows with descriptions have the height of their text.
-        if "description" not in columns:
-            page.set_default_row(_ROW_HEIGHT)
-        page.freeze_panes(top + 1, min(1, len(sheet.labels)))
-        page.autofilter(top, 0, last, len(columns) - 1)
         self._write_total(page, last + 2, sheet, formulas)
-        for place, width in enumerate(widths):
-            page.set_column(place, place, width)
-        # Invoice numbers are text even if they look like numbers.
-        page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
-        page.repeat_rows(0, top)
-        _set_up_printing(page, sum(widths))
+
+    def _heading_of(self, column: Measure) -> str:
+        """Return the heading of a figure, with the currency of an amount."""
+        return f"{column.title}, {self._currency}" if self._currency and column.unit in PRICED else column.title
 
     def _formats(self, sheet: ReportTable) -> list[Any]:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
@@ -209,11 +246,16 @@ class _SheetWriter:
             write_figure(page, row, place, value, self._sums[each.unit], formulas.in_total(each))
 
 
-def _set_up_printing(page: Any, width: float) -> None:
+def _set_up_printing(page: Any, width: float, paper: int) -> None:
     across = math.ceil(width / PAGE_WIDTH)
     if across > 1:
         page.repeat_columns(0)
-    fit_landscape(page, across=across, margins=_MARGINS)
+    fit_landscape(page, across=across, down=1, paper=paper, margins=_MARGINS)
+
+
+def _with_dash(form: str) -> str:
+    """Show 0 as a dash in figures that are amounts or numbers."""
+    return f'{form};−{form};"–"' if form.startswith("#") else form
 
 
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
@@ -242,7 +284,7 @@ def _names_by_meaning(sheets: Sequence[ReportTable]) -> list[tuple[list[str], tu
     """Group the names of sheets with the same meaning, so that it is written once."""
     names: dict[tuple[str, ...], list[str]] = {}
     for each in sheets:
-        names.setdefault(meaning_of(each), []).append(sheet_name(each.title))
+        names.setdefault(meaning_of(each), []).append(each.title)
     return [(found, meaning) for meaning, found in names.items()]
 
 
@@ -251,7 +293,7 @@ def _lines(heading: str, width: float) -> int:
     return len(textwrap.wrap(heading, max(1, int(width) - _HEADING_EXTRA))) or 1
 
 
-def _widths(sheet: ReportTable, columns: Sequence[str], money: str) -> Iterator[float]:
+def _widths(sheet: ReportTable, columns: Sequence[str]) -> Iterator[float]:
     """Return column widths for the longest text or figure, and at least the longest word of the heading."""
     for place, name in enumerate(columns):
         values = sheet.rows[name]
@@ -259,14 +301,13 @@ def _widths(sheet: ReportTable, columns: Sequence[str], money: str) -> Iterator[
             longest = max(map(len, values.dropna().astype("str")), default=0)
             yield min(_WIDEST, max(_NARROWEST, longest + 2))
             continue
-        each = sheet.columns[place - len(sheet.labels)]
         total = sheet.total[name] if name in sheet.total else values.iloc[:0]
-        figures = (_length(value, each.unit, money) for value in (*values, *total))
+        figures = map(_length, (*values, *total))
         word = max(map(len, sheet.headings[place].split()), default=0)
         yield max(_NARROWEST, word + _HEADING_EXTRA, max(figures, default=0) + 3)
 
 
-def _length(value: Any, unit: str, money: str) -> int:
+def _length(value: Any) -> int:
     if isinstance(value, pd.Timestamp) or pd.isna(value):
         return len("31 Oct 2026")
-    return len(f"{float(value):,.2f}") + (len(money) if unit in PRICED else 0)
+    return len(f"{float(value):,.2f}")

@@ -21,7 +21,7 @@ import billframes as bf
 import httpx
 from billframes import report
 from billframes.report.notebook import new_notebook
-from billframes.report.outline import sheets
+from billframes.report.sheet_plan import sheets
 
 with bf.Client(*sys.argv[1:]) as client:
     entries = client.time_entries("2026-10")

@@ -15,7 +15,7 @@ from billframes.guidelines.in_report import (
     compare_with_saved,
     save_check,
 )
-from billframes.report.outline import sheets
+from billframes.report.sheet_plan import sheets
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
 

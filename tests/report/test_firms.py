@@ -259,8 +259,8 @@ def test_the_firms_name_logo_and_colour_come_from_its_settings(tmp_path, monkeyp
     assert page.img["src"] == "data:image/png;base64,cGljdHVyZQ=="
     assert "--accent: #aa3300" in page.style.get_text()
     assert BeautifulSoup(report.cover(month, title="Bell LLP")._repr_html_(), "html.parser").p.get_text() == "Bell LLP"
-    monkeypatch.setattr("billframes.report.workbook.sheets", lambda _month, narratives: [])
-    first = openpyxl.load_workbook(io.BytesIO(workbook(month)))["Key points"]
+    monkeypatch.setattr("billframes.report.workbook.planned", lambda _month, narratives: [])
+    first = openpyxl.load_workbook(io.BytesIO(workbook(month)))["Start"]
     assert first["A2"].value == "Ada & Sons"
     logo.unlink()
     with pytest.raises(ConfigError, match="can't be read"):

@@ -10,7 +10,7 @@ from billframes import report
 from billframes.report.figures import figures
 from billframes.report.first_page import tiles
 from billframes.report.month import Month
-from billframes.report.outline import sheets
+from billframes.report.sheet_plan import sheets
 from tests.firms import add, make_firm
 from tests.report.test_firms import report_of
 

@@ -27,7 +27,8 @@ from billframes.report.html import Section
 from billframes.report.loading import load
 from billframes.report.month import Month
 from billframes.report.notebook import new_notebook
-from billframes.report.outline import sheets
+from billframes.report.places import SheetRange
+from billframes.report.sheet_plan import planned
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
 from billframes.widgets.filtered_book import FilteredBooks
@@ -206,19 +207,24 @@ def on_the_page(month: Month) -> Iterator[Seen]:
 
 
 def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
-    made = sheets(month)
-    monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: made)
+    plan = planned(month)
+    monkeypatch.setattr(writing, "planned", lambda *_given, **_options: plan)
     book = openpyxl.load_workbook(io.BytesIO(workbook(month)), read_only=True, data_only=True)
-    for sheet in made:
-        _note, *lines = [(), *book[sheet_name(sheet.title)].iter_rows(values_only=True)][1 if sheet.notes else 0 :]
-        heads, *rows = lines
+    for sheet in [table for each in plan for table in each.tables]:
+        place = SheetRange(sheet)
+        ends = {"max_row": place.total, "max_col": len(sheet.labels) + len(sheet.columns)}
+        lines = book[place.name].iter_rows(min_row=place.heading, values_only=True, **ends)
+        heads, *rows = [
+            tuple(str(cell).removesuffix(f", {month.currency}") if at == 0 and cell else cell for cell in line)
+            for at, line in enumerate(lines)
+        ]
         for row in filter(any, rows):
             count = len(sheet.labels)
             name = ", ".join(str(each) for each in row[:count] if each is not None)
             for each, words, value in zip(sheet.columns, heads[count:], row[count:], strict=True):
                 if each.unit not in {"text", "date"}:
                     yield Seen("workbook", sheet_name(sheet.title), name, words, format_number(value, each.unit))
-    shown = {str(row[0]): row[1] for row in book["Key points"].iter_rows(values_only=True) if row and row[0]}
+    shown = {str(row[0]): row[1] for row in book["In figures"].iter_rows(values_only=True) if row and row[0]}
     for each, words in headlines(month):
         value = shown["   " + each.name if each.is_part else each.name]
         yield Seen("workbook", "", "Total", words, format_number(value, each.unit))

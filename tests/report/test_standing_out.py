@@ -11,8 +11,9 @@ from markupsafe import escape
 from billframes.config.firm import FirmSettings
 from billframes.report import lists, report_tables
 from billframes.report.month import Month
-from billframes.report.outline import OUTLINE, sheets
+from billframes.report.outline import OUTLINE
 from billframes.report.page_table import page_table
+from billframes.report.sheet_plan import sheets
 
 FURTHER = [each for each in OUTLINE if each.stands_out]
 DAYS = """

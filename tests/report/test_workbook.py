@@ -18,14 +18,13 @@ from billframes import report
 from billframes.analysis.declare.lookup import measures
 from billframes.report import workbook as writing
 from billframes.report.cells import number_formats
-from billframes.report.definitions import sheet_name
 from billframes.report.details import details
 from billframes.report.figures import figures
 from billframes.report.formulas import SheetFormulas
-from billframes.report.outline import sheets
 from billframes.report.places import SheetRange
 from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
+from billframes.report.sheet_plan import Sheet, list_sheet, sheets, stacked
 from billframes.report.table_spec import ReportTable
 from billframes.report.workbook import workbook
 from tests.report import libreoffice
@@ -56,51 +55,48 @@ def book(content):
     return opened(content)
 
 
-def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book):
+def rows_of(book, tables, title):
+    """Return the headings, the rows and the total of a table, as its sheet shows them."""
+    place = SheetRange(next(each for each in tables if each.title == title))
+    return list(book[place.name].iter_rows(min_row=place.heading, max_row=place.total))
+
+
+def test_the_contents_are_first_then_the_sheets_of_each_group_and_definitions_last(book):
     assert book.sheetnames == [
-        "Key points",
-        "Change of fees billed by client",
-        "Change of realization by client",
-        "Utilization by timekeeper",
-        "Realization by practice area",
-        "Realization by client",
-        "Realization by timekeeper",
-        "Realization by responsible",
-        "Write-downs by responsible",
-        "Work in progress by responsible",
-        "Lock-up by responsible lawyer",
-        "Work in progress by client",
-        "Work in progress by timekeeper",
-        "Receivables by client",
-        "Cash expected by week",
-        "Cash expected in 8 weeks by",
-        "Overdue invoices",
-        "Stale work and matters",
-        "Exposure by client",
-        "Scorecard by timekeeper",
-        "Receivables by responsible",
-        "Days from work to invoice by",
-        "Days from work to entry by",
-        "Missing time by timekeeper",
-        "Days with less time than",
-        "Effective rates by timekeeper",
-        "Rates by timekeeper and year",
-        "Fees by originator",
-        "Fees of twelve months by client",
-        "New business by practice area",
-        "Items on draft bills",
-        "Invoices",
-        "E-billing",
-        "Fees billed month by month",
-        "Realization month by month",
+        "Start",
+        "In figures",
         "Twelve months",
-        "Utilization by entry",
-        "Realization by entry",
-        "Work in progress by item",
-        "Receivables by invoice",
-        "Exposure by item",
+        "What changed",
+        "Fees by client",
+        "Rates",
+        "Originators, new business",
+        "Hours",
+        "Scorecard",
+        "Missing time",
+        "Days to invoice",
+        "Realization",
+        "Write-downs",
+        "Work in progress",
+        "Exposure",
+        "Stale work and matters",
+        "Drafts",
+        "Guidelines and e-billing",
+        "Receivables",
+        "Overdue invoices",
+        "Cash",
+        "Invoices",
+        "Time",
+        "Billed work",
+        "Open work",
+        "Open work and invoices",
+        "Open invoices",
         "Definitions",
     ]
+    links = {cell.value: cell.hyperlink.location for row in book["Start"].iter_rows() for cell in row if cell.hyperlink}
+    assert [*dict.fromkeys(links.values())][-1] == "'Definitions'!A1"
+    assert {each.split("!")[0].strip("'") for each in links.values()} == {*book.sheetnames}
+    # Each group has one colour.
+    assert len({each.sheet_properties.tabColor.rgb for each in book}) == 7
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
     assert said["Monthly billing report"][0] == "October 2026"
     assert said["Firm"][0] == "Sons & Sons"
@@ -109,54 +105,51 @@ def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book
 
 
 def test_the_first_sheet_has_the_headline_figures_as_numbers_and_charts_of_the_other_sheets(book, october):
-    shown = {row[0].strip(): row[1:] for row in book["Key points"].iter_rows(values_only=True) if row[0]}
+    shown = {row[0].strip(): row[1:] for row in book["In figures"].iter_rows(values_only=True) if row[0]}
     for each in figures(october):
         numbers = [shown[each.name][place] for place in (0, 1, 3, 5, 6)]
         assert numbers == [pytest.approx(value) if value == value else None for value in each.by_period], each.name
     hours = shown["Client hours"]
     assert hours[2] == pytest.approx(hours[0] / hours[1] - 1)
-    charts = book["Key points"]._charts
+    charts = book["In figures"]._charts
     assert len(charts) == 4
     ranges = [series.val.numRef.f for chart in charts for series in chart.series]
-    assert "'Twelve months'!" in ranges[-1]
+    assert "'Twelve months'!" in ranges[0]
     owed = october.receivables(None).iloc[0]
-    (cells,) = book["Receivables by client"][ranges[1].partition("!")[2].replace("$", "")]
+    (cells,) = book["Receivables"][ranges[-1].partition("!")[2].replace("$", "")]
     assert [cell.value for cell in cells] == pytest.approx(owed[["current", "1-30", "31-60", "61-90", "91+"]].tolist())
 
 
 def test_the_first_sheet_begins_with_the_key_points_and_links_each_to_its_sheet(book, october):
-    first = book["Key points"]
+    first = book["Start"]
     points = key_points(october)
-    found = [row for row in first.iter_rows(max_row=12) if row[0].value in {each.text for each in points}]
+    found = [row for row in first.iter_rows(max_row=14) if row[0].value in {each.text for each in points}]
     assert [row[0].value for row in found] == [each.text for each in points]
-    for row, each in zip(found, points, strict=True):
-        linked = row[7].hyperlink.location.removesuffix("!A1").strip("'")
-        assert linked == row[7].value
+    for row in found:
+        linked = row[3].hyperlink.location.removesuffix("!A1").strip("'")
+        assert linked == row[3].value
         assert linked in book.sheetnames
-        if each.section in book.sheetnames:
-            assert linked == each.section
 
 
-def test_a_sheet_has_the_rows_of_the_analysis_and_its_total_below_the_filters(book, october):
+def test_a_sheet_has_the_rows_of_the_analysis_and_its_total_below_the_filters(book, tables, october):
     rows, total = report.realization.made(october)[1].rows, october.realization(None).iloc[0]
-    sheet = book["Realization by client"]
-    headings, *cells = sheet.iter_rows(values_only=True)
+    headings, *cells = [[cell.value for cell in row] for row in rows_of(book, tables, "Realization by client")]
     read = pd.DataFrame(cells[: len(rows)], columns=headings)
     for name in ("worked_amount", "billed_amount", "billing_realization", "settlement_ratio", "effective_rate"):
         shown = read[measures()[name].title].astype("float64")
         pd.testing.assert_series_equal(shown, rows[name], check_names=False, atol=1e-8)
-    assert cells[len(rows)] == (None,) * len(headings)
+    assert cells[len(rows)] == [None] * len(headings)
     assert dict(zip(headings, cells[-1], strict=True))["Fees billed"] == pytest.approx(total["billed_amount"])
     assert cells[-1][0] == "Total"
-    assert sheet.auto_filter.ref == f"A1:M{len(rows) + 1}"
-    assert sheet.freeze_panes == "B2"
+    assert book["Stale work and matters"].auto_filter.ref.startswith("A2:")
+    assert book["Realization"].freeze_panes == "B3"
 
 
-def test_people_without_hours_and_amounts_are_named_in_a_note_and_have_no_row(book):
+def test_people_without_hours_and_amounts_are_named_in_a_note_and_have_no_row(book, tables):
     hours = {"Client hours", "Total hours"}
     for name in ("Utilization by timekeeper", "Scorecard by timekeeper"):
-        note, headings, *rows = book[name].iter_rows(values_only=True)
-        assert "Conrad Lindqvist" in note[0]
+        headings, *rows = [[cell.value for cell in row] for row in rows_of(book, tables, name)]
+        assert "Conrad Lindqvist" in book["Hours" if name.startswith("U") else "Scorecard"]["A2"].value
         places = [place for place, heading in enumerate(headings) if heading in hours]
         assert places
         assert len(rows) > 10
@@ -165,23 +158,24 @@ def test_people_without_hours_and_amounts_are_named_in_a_note_and_have_no_row(bo
         # People who have left can still have open amounts, which the scorecard shows beside hours of 0.
         assert all(any(row[place] for place in amounts) for row in none)
         assert "Conrad Lindqvist" not in {row[0] for row in rows}
-    assert "The total includes their 352.0 available hours." in book["Utilization by timekeeper"]["A1"].value
+    assert "The total includes their 352.0 available hours." in book["Hours"]["A2"].value
 
 
-def test_units_are_number_formats_days_are_dates_and_missing_values_are_empty_cells(book):
-    forms = {
-        cell.value: below.number_format for cell, below in zip(*book["Realization by client"]["A1:I2"], strict=True)
-    }
-    assert forms["Fees billed"] == "#,##0.00"
+def test_units_are_number_formats_days_are_dates_and_missing_values_are_empty_cells(book, tables):
+    heads, below, *_ = rows_of(book, tables, "Realization by client")
+    forms = {cell.value: one.number_format for cell, one in zip(heads, below, strict=True)}
+    # Zeros are dashes.
+    assert forms["Fees billed"] == '#,##0.00;−#,##0.00;"–"'
     assert number_formats("USD")["money"] == "#,##0.00 [$USD]"
     assert forms["Billing realization"] == "0.0%"
-    work = book["Work in progress by client"]
-    assert isinstance(work["M2"].value, dt.datetime)
-    assert work["M2"].number_format == "[$-409]d mmm yyyy"
-    months = [cell for cell in book["Twelve months"]["A"] if isinstance(cell.value, dt.datetime)]
+    _, below, *_ = rows_of(book, tables, "Work in progress by client")
+    (day,) = [cell for cell in below if isinstance(cell.value, dt.datetime)]
+    assert day.number_format == "[$-409]d mmm yyyy"
+    months = [row[0] for row in rows_of(book, tables, "Twelve months") if isinstance(row[0].value, dt.datetime)]
     assert len(months) == 12
     assert {cell.number_format for cell in months} == {"[$-409]mmm yyyy"}
-    overdue = [cell.value for cell in book["Receivables by client"]["J"][1:-2]]
+    _, *rows = rows_of(book, tables, "Receivables by client")
+    overdue = [row[9].value for row in rows[:-2]]
     assert None in overdue
     assert all(value is None or isinstance(value, int | float) for value in overdue)
 
@@ -199,9 +193,10 @@ def test_formulas_and_control_characters_from_the_api_are_text(october, monkeypa
     sheet = ReportTable(
         title="Time", label=label, labels=labels, rows=rows, total=none, columns=hours, meaning=("=1+1",)
     )
-    monkeypatch.setattr(writing, "sheets", lambda _month, narratives: [sheet])
+    plan = [Sheet("Time", "Lists", "", tuple(stacked("Time", [sheet])))]
+    monkeypatch.setattr(writing, "planned", lambda _month, narratives: plan)
     read = openpyxl.load_workbook(io.BytesIO(workbook(october, title="=2+2")))
-    cells = list(read["Time"].iter_rows(min_row=2))
+    cells = list(read["Time"].iter_rows(min_row=3))
     assert [row[0].value for row in cells] == ["'=HYPERLINK(1)", "'+1", "'@x", "a b"]
     assert [row[1].value for row in cells] == [0, 2, 3, None]
     formulas = [cell.value for page in read for row in page.iter_rows() for cell in row if cell.data_type == "f"]
@@ -222,7 +217,7 @@ def test_descriptions_are_on_a_separate_sheet_and_only_with_narratives(book, oct
     asked = opened(workbook(month, narratives=True))
     sheet = asked["Time entries"]
     entries = time_entries(month).rows
-    assert [cell.value for cell in sheet["F"][1 : len(entries) + 1]] == entries["description"].tolist()
+    assert [cell.value for cell in sheet["F"][2 : len(entries) + 2]] == entries["description"].tolist()
     assert sheet.cell(sheet.max_row, 7).value == pytest.approx(entries["hours"].sum())
     assert "Invoices" not in asked.sheetnames
 
@@ -232,11 +227,10 @@ def test_a_note_above_the_figures_says_that_balances_are_of_a_later_day(book, oc
         workbook(replace(october, first=dt.date(2026, 8, 1), last=dt.date(2026, 8, 31), as_of=dt.date(2026, 8, 31)))
     )
     assert not [text for text in texts(early) if "as_of=" in text]
-    for name in ("Lock-up by responsible lawyer", "Receivables by client"):
-        assert early[name]["A1"].value.startswith("Balances are those of 31 October 2026, when they were loaded")
-        assert early[name]["A2"].value == book[name]["A1"].value
-        assert early[name].print_title_rows == "$1:$2"
-    assert early["Receivables by client"].auto_filter.ref.startswith("A2:")
+    for name in ("Work in progress", "Receivables"):
+        said = [str(cell.value) for cell in early[name]["A"]]
+        assert len([each for each in said if each.startswith("Balances are those of 31 October")]) == 1
+    assert early["Overdue invoices"].print_title_rows == "$1:$2"
 
 
 def test_the_workbook_says_which_settings_apply(book):
@@ -244,10 +238,13 @@ def test_the_workbook_says_which_settings_apply(book):
     assert said["Settings"].startswith("No firm settings: 8 hours a day, Mon to Fri")
 
 
-def test_a_change_shown_as_zero_has_no_sign(book):
-    sheet = book["Change of realization by client"]
+def test_a_change_shown_as_zero_has_no_sign(book, tables):
+    sheet, place = (
+        book["What changed"],
+        SheetRange(next(each for each in tables if each.title.startswith("Change of r"))),
+    )
     columns = [str(each.sqref).split(":")[0].rstrip("0123456789") for each in sheet.conditional_formatting]
-    assert [sheet[f"{column}1"].value for column in columns] == ["Own change", "Mix", "Change"]
+    assert [sheet[f"{column}{place.heading}"].value for column in columns] == ["Own change", "Mix", "Change"]
     (rule,) = next(iter(sheet.conditional_formatting)).rules
     assert rule.dxf.numFmt.formatCode == "0.0%;0.0%;0.0%"
     assert [float(each) for each in rule.formula] == pytest.approx([-0.0005, 0.0005], rel=0.001)
@@ -259,15 +256,19 @@ def test_definitions_mention_neither_arguments_nor_the_api(book):
     assert "What is not counted: non-billable time (“Non-billable hours”)." in said
 
 
+_LISTS = {"Invoices", "Time", "Billed work", "Open work", "Open work and invoices", "Open invoices"}
+
+
 def test_each_sheet_prints_large_enough_and_wide_sheets_repeat_their_first_column(book):
-    for sheet in book.worksheets[1:-1]:
+    for sheet in book.worksheets[2:-1]:
         across = sheet.page_setup.fitToWidth or 1
         widths = [sheet.column_dimensions[get_column_letter(place)].width for place in range(1, sheet.max_column + 1)]
         assert max(widths[1:]) < 61
-        assert sum(widths) / across <= 240, sheet.title
+        is_list = sheet.title in _LISTS
+        assert is_list or sum(widths) / across <= 240, sheet.title
         assert sheet.print_title_cols == ("$A:$A" if across > 1 else None), sheet.title
     assert book["Stale work and matters"].page_setup.fitToWidth == 2
-    assert book["Utilization by timekeeper"].print_title_cols is None
+    assert book["Hours"].print_title_cols is None
 
 
 @pytest.fixture(scope="module")
@@ -282,7 +283,7 @@ def formulas(page) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def tables(october) -> list[ReportTable]:
     shown = sheets(october)
-    return [*shown, *details(october, shown)]
+    return [*shown, *(list_sheet(each).tables[0] for each in details(october, shown))]
 
 
 def test_libreoffice_calculates_the_figures_of_the_frames(content, written, tables, october, tmp_path):
@@ -292,8 +293,8 @@ def test_libreoffice_calculates_the_figures_of_the_frames(content, written, tabl
     calculated = libreoffice.recalculated(content, tmp_path)
     checked = 0
     for table in tables:
-        page, name = written[sheet_name(table.title)], sheet_name(table.title)
         place = SheetRange(table)
+        page, name = written[place.name], place.name
         for each in table.columns:
             letter, values = place.letter(each.name), [*table.rows[each.name]]
             cells = [f"{letter}{place.first + row}" for row in range(len(values))]
@@ -305,16 +306,16 @@ def test_libreoffice_calculates_the_figures_of_the_frames(content, written, tabl
                     found = calculated[name][cell].value
                     wanted = pytest.approx(value, abs=1e-6) if pd.notna(value) and math.isfinite(value) else None
                     assert (found or None if wanted is None else found) == wanted, (name, cell, page[cell].value)
-    first = {row[0].strip(): row[1:] for row in calculated["Key points"].iter_rows(values_only=True) if row[0]}
+    first = {row[0].strip(): row[1:] for row in calculated["In figures"].iter_rows(values_only=True) if row[0]}
     for each in figures(october):
         found = [first[each.name][place] for place in (0, 1, 3, 5, 6)]
         assert found == [pytest.approx(value) if value == value else None for value in each.by_period], each.name
-    changes = formulas(written["Key points"])
+    changes = formulas(written["In figures"])
     assert {cell[0] for cell in changes} >= {*"BCDFGI"}
-    shown = openpyxl.load_workbook(io.BytesIO(content), data_only=True, read_only=True)["Key points"]
+    shown = openpyxl.load_workbook(io.BytesIO(content), data_only=True, read_only=True)["In figures"]
     cached = {cell.coordinate: cell.value for row in shown for cell in row if cell.value is not None}
     for cell in changes:
-        assert calculated["Key points"][cell].value == pytest.approx(cached[cell], abs=1e-6), cell
+        assert calculated["In figures"][cell].value == pytest.approx(cached[cell], abs=1e-6), cell
     assert checked + len(changes) == sum(len(formulas(page)) for page in written)
     assert checked > 4000
 
@@ -323,8 +324,8 @@ def test_totals_ratios_and_changes_are_formulas(written, tables):
     """Only totals that count more than the sheet shows, or ratios of parts that it does not show, are numbers."""
     numbers = set()
     for table in tables:
-        page = written[sheet_name(table.title)]
         place = SheetRange(table)
+        page = written[place.name]
         for each in table.columns:
             cell = page[f"{place.letter(each.name)}{place.total}"]
             if (each.adds_up or each.ratios) and cell.data_type == "n" and cell.value:
@@ -364,11 +365,12 @@ def test_the_figures_of_a_client_or_person_are_sums_of_the_entries_that_name_it(
         behind = next(each for each in tables if each.title == source)
         for each in [each for each in behind.columns if each.name in table.rows and not each.formula]:
             for row, name in enumerate(table.rows[table.label]):
-                cell = written[title][f"{place.letter(each.name)}{place.first + row}"]
+                cell = written[place.name][f"{place.letter(each.name)}{place.first + row}"]
                 if name == HOSTILE_NAME:
                     assert cell.data_type == "n"
                 else:
-                    assert cell.value.startswith(f"=SUMIFS('{source}'!"), (title, name, each.title, cell.value)
+                    wanted = f"=SUMIFS('{SheetRange(behind).name}'!"
+                    assert cell.value.startswith(wanted), (title, name, each.title, cell.value)
 
 
 def test_records_that_are_too_many_for_a_sheet_are_left_out(tables, october, monkeypatch):

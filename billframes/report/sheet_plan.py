@@ -1,0 +1,161 @@
+"""The sheets of the workbook in their order: which tables each has, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from billframes.report.definitions import sheet_name
+from billframes.report.month import Month
+from billframes.report.outline import OUTLINE
+from billframes.report.places import SheetRange
+from billframes.report.table_spec import ReportTable
+
+START, MONTH, DEFINITIONS = "Start", "In figures", "Definitions"
+LISTS = "Lists"
+COLORS = {
+    "Overview": "#1b1f24",
+    "Fees": "#1f4e79",
+    "Hours": "#2f7070",
+    "Realization": "#74406c",
+    "Work in progress": "#6b5415",
+    "Receivables and cash": "#33663a",
+    LISTS: "#59636d",
+}
+"""The colour of the tabs of each group."""
+# The rows of each section are on this sheet; those of others are on a sheet of their own.
+_SHEET_OF = {
+    "trends": "Twelve months",
+    "month_by_month": "Twelve months",
+    "changes": "What changed",
+    "concentration": "Fees by client",
+    "targets": "Fee targets, budgets",
+    "budgets": "Fee targets, budgets",
+    "rates": "Rates",
+    "rates_by_year": "Rates",
+    "origination": "Originators, new business",
+    "new_business": "Originators, new business",
+    "utilization": "Hours",
+    "scorecard": "Scorecard",
+    "missing_time": "Missing time",
+    "billing_lag": "Days to invoice",
+    "timekeeping_lag": "Days to invoice",
+    "realization": "Realization",
+    "write_downs": "Write-downs",
+    "realization_by_person": "Write-downs",
+    "work_in_progress": "Work in progress",
+    "exposure": "Exposure",
+    "stale": "Stale work and matters",
+    "prebills": "Drafts",
+    "rejected_items": "Guidelines and e-billing",
+    "guidelines": "Guidelines and e-billing",
+    "receivables": "Receivables",
+    "receivables_by_responsible": "Receivables",
+    "overdue_invoices": "Overdue invoices",
+    "cash_expected": "Cash",
+    "collected": "What came in",
+    "tie_out": "Receivables and the books",
+    "invoices": "Invoices",
+    "narratives": "Time entries",
+}
+_SAYS = {
+    START: ("Overview", "Key points, to do, and this list"),
+    MONTH: ("Overview", "The figures beside the period before, a year ago and the years to date"),
+    "Twelve months": ("Overview", "Hours, fees and realization, month by month"),
+    "What changed": ("Fees", "Why fees billed and realization moved: hours, rate, realization, mix"),
+    "Fees by client": ("Fees", "All fees of twelve months with shares"),
+    "Fee targets, budgets": ("Fees", "People’s fee targets, matters’ budgets"),
+    "Rates": ("Fees", "Effective and agreed rates by timekeeper and year"),
+    "Originators, new business": ("Fees", "Fees by originator, new matters by area"),
+    "Hours": ("Hours", "Client hours, utilization and targets by person"),
+    "Scorecard": ("Hours", "Each person’s hours, fees, open amounts and timekeeping"),
+    "Missing time": ("Hours", "Short days by person and date"),
+    "Days to invoice": ("Hours", "From work to entry and to invoice"),
+    "Realization": ("Realization", "By practice area and client"),
+    "Write-downs": ("Realization", "By responsible lawyer and timekeeper"),
+    "Work in progress": ("Work in progress", "By lawyer and client, by age, with lock-up"),
+    "Exposure": ("Work in progress", "Work in progress and receivables by client"),
+    "Stale work and matters": ("Work in progress", "Old work, archived matters, open fixed fees"),
+    "Drafts": ("Work in progress", "Items on draft bills"),
+    "Guidelines and e-billing": ("Work in progress", "What clients may refuse or their portals reject"),
+    "Receivables": ("Receivables and cash", "By client and lawyer, by days past due"),
+    "Overdue invoices": ("Receivables and cash", "Every overdue invoice with the work since"),
+    "Cash": ("Receivables and cash", "By week and client, and how good earlier forecasts were"),
+    "What came in": ("Receivables and cash", "Cash and days to pay, from the firm’s books"),
+    "Receivables and the books": ("Receivables and cash", "Where they differ, and why"),
+    "Invoices": (LISTS, "The final invoices beside their items"),
+    DEFINITIONS: (LISTS, "What each figure counts, and what is left out"),
+}
+_LIST_OF = {
+    "utilization": ("Time", "The entries that hours count"),
+    "realization": ("Billed work", "The entries on the invoices"),
+    "wip": ("Open work", "Every item of work in progress"),
+    "aging": ("Open invoices", "Every open balance"),
+    "exposure": ("Open work and invoices", "Every item of exposure"),
+}
+# Rows between two tables of a sheet.
+_GAP = 3
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet with its group, what it answers, and its tables, one below the other."""
+
+    name: str
+    group: str
+    says: str
+    tables: tuple[ReportTable, ...] = ()
+
+
+def planned(month: Month, *, narratives: bool = False) -> list[Sheet]:
+    """Return the sheets with tables, group by group; each table knows the rows above it."""
+    found: dict[str, list[ReportTable]] = {}
+    titles = set()
+    for section in OUTLINE:
+        if narratives or not section.narratives:
+            for table in section.made(month):
+                # A part of the firm can have the same key for two tables.
+                if table.columns and table.title not in titles:
+                    titles.add(table.title)
+                    shown = table if narratives else _without_descriptions(table)
+                    found.setdefault(_SHEET_OF.get(section.name, sheet_name(table.title)), []).append(shown)
+    order = [*_SAYS, *found]
+    return [
+        Sheet(name, *_SAYS.get(name, (LISTS, found[name][0].title)), tuple(stacked(name, found[name])))
+        for name in sorted(found, key=order.index)
+    ]
+
+
+def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
+    """Return the tables of the month's workbook, each with its place."""
+    return [table for each in planned(month, narratives=narratives) for table in each.tables]
+
+
+def list_sheet(table: ReportTable) -> Sheet:
+    """Return the sheet of the records behind an analysis."""
+    name, says = _LIST_OF.get(table.analysis, (sheet_name(table.title), table.title))
+    return Sheet(name, LISTS, says, tuple(stacked(name, [table])))
+
+
+def stacked(name: str, tables: Iterable[ReportTable]) -> Iterator[ReportTable]:
+    """Place tables on a sheet, one below the other."""
+    above = 0
+    for each in tables:
+        placed = replace(each, sheet=name, above=above)
+        yield placed
+        place = SheetRange(placed)
+        above = (place.total if len(each.total) else place.last) + _GAP - 1
+
+
+def sheet_of(section: str) -> str:
+    """Return the sheet of a section's tables."""
+    return _SHEET_OF.get(section, "")
+
+
+def says_of(name: str) -> tuple[str, str]:
+    """Return the group of a sheet without tables, and what it answers."""
+    return _SAYS[name]
+
+
+def _without_descriptions(table: ReportTable) -> ReportTable:
+    return replace(table, labels=tuple(name for name in table.labels if name != "description"))
