@@ -128,11 +128,11 @@ def in_report(what: str) -> list[Any]:
     """
     Return what the wings' modules for the monthly report have under a name.
 
-    They can have `SECTIONS`, by the name of the section that they follow, `TABLES` of the workbook, by their section,
-    and functions that take the month: `load` keeps a part with the month, whose `for_matters` returns that of some
-    matters; `points` and those of `TO_DO` yield more rows of the first page, `cash_tile` and `outlook` return what it
-    says about cash; `subjects` yields what can be asked, `beside_receivables` returns a table, and `about_open_work`,
-    `about_receivables` and `about_cash` return notes.
+    They can have `SECTIONS`, by the name of the section that they follow, and functions that take the month: `load`
+    keeps a part with the month, whose `for_matters` returns that of some matters; `points` and those of `TO_DO` yield
+    more rows of the first page, `cash_tile` and `outlook` return what it says about cash; `subjects` yields what can be
+    asked, `beside_receivables` returns a table, and `about_open_work`, `about_receivables` and `about_cash` return
+    notes.
     """
     modules = [module_of(name, wing.report) for name, wing in wings().items() if wing.report]
     return [getattr(module, what) for module in modules if hasattr(module, what)]
