@@ -3,7 +3,8 @@
 The API's invoice has one amount A and no lines, and its items are without tax. Let E and F be the expenses and fixed
 fees on it, and let r(time), r(fixed fees) and r(expenses) each be the sum of the rates of the taxes that the settings
 charge on that kind of item, for the invoice's client and date. If A is less than the items are worth with their tax,
-the difference is a discount; if it is more, a write-up. Items bear it, and tax is charged on what they are billed at:
+the difference is a discount; if it is more, a write-up. Time bears it, or else fixed fees; expenses never do. Tax is
+charged on what items are billed at:
 
     A = time × (1 + r(time)) + fixed fees × (1 + r(fixed fees)) + expenses × (1 + r(expenses))
 
@@ -12,21 +13,22 @@ Expenses are always billed at E. With `discounts="time"`, fixed fees are billed 
     time = (A − E × (1 + r(expenses)) − F × (1 + r(fixed fees))) ÷ (1 + r(time))
 
 This is `net`, the net billed time fees: without taxes, A − E − F. A discount larger than the value of the time makes it
-negative. An invoice of fixed fees without time bears the discount with them: `net` is then what they are billed at less
-F. With `discounts="items"`, time of the value W and fixed fees are billed at the same share of W and F. Tax is the rest
-of the amount. Invoices round it to cents: if the settings have taxes, and A is within 0.01 of what the items are worth
-with their tax, there is no discount.
+negative. On an invoice of fixed fees without billable time, they bear the discount: `net` is then what they are billed
+at less F. With `discounts="items"`, time of the value W and fixed fees are billed at the same share of W and F. Tax is
+the rest of the amount. Invoices round it to cents: if the settings have taxes, and A is within 0.01 of what the items
+are worth with their tax, there is no discount.
 
 The net fees are spread over the invoice's billable entries in proportion to their value, or to their hours if a value
 is hidden or all are 0. If entries below 0 nearly cancel the others (the sum is less than a tenth of the sum of absolute
 values), the proportions would be arbitrary: then the fees are spread over no entry, like those of an invoice without
-time. A credit note is an invoice below 0, usually without items. Whose these fees are, `work` says.
+billable time. A credit note is an invoice below 0, usually without items. `work` says for whom these fees count.
 
 What is not open is settled, by a payment, a credit or a write-off alike; an invoice of 0 has nothing to settle. A part
 payment settles fees, expenses and tax in proportion, or in the settings' `payment_order`, one after the other: with
 the order tax, expenses, fees, the settled fees are A − balance − tax − expenses, but at least 0 and at most the fees.
 Time and fixed fees share them in proportion. An invoice below 0, or with a part below 0, is settled in proportion. A
-balance below 0 is an unused credit, which is never overdue; in proportion, more than the invoice is settled then.
+balance below 0 is an unused credit, which is never overdue: more than the invoice is settled then, but in an order of
+payment at most the fees.
 
 For example, an invoice of 900 with an expense of 100 bills time worth 1,000 at 800, so each 1.00 of value is billed at
 0.80. If 225 of it are open, a quarter of each part is: of the fees, 600 are settled.

@@ -1,4 +1,4 @@
-"""Work: one row per item, and per rest of an invoice that no item explains.
+"""Work: one row per item, and per remainder of an invoice that no item explains.
 
 An item is a time entry, an expense or a fixed fee. Its value is its amount at its rates, and it has earned the fees
 that its invoice bills for it (see `invoices`): an entry of 600 on an invoice that bills a value of 1,000 at 800 has
@@ -10,7 +10,7 @@ What no item explains of an invoice has rows of its own, so that fees and balanc
   a matter.
 - `kind` "balance": the part of a balance that no item has. That of an invoice without any item is on the invoice's own
   matter; otherwise the part has no matter. It is below 0 for the discount of an invoice of fixed fees without
-  time.
+  billable time.
 
 So the fees of a credit note without items count for its client, and its open balance for the matter that it names.
 Entries on a credit note share its fees as those of any invoice.
@@ -29,15 +29,15 @@ No column depends on a day or a period: an analysis compares dates with its own.
 | `kind` | "time", "fixed_fee", "expense", "fees" or "balance" |
 | `invoice_id`, `client_id`, `matter_id`, `user_id` | the ids; a client's fees have neither matter nor user |
 | `matter_type` | as loaded with the item, or else its matter's; "Unknown" if both are missing |
-| `date` | the date of the item; missing for the rest of an invoice |
+| `date` | the date of the item; missing for the remainder of an invoice |
 | `invoice_date`, `due_date` | of its invoice; if that was not passed, time has the `invoice_date` it was loaded with |
 | `state` | "unbilled" on no invoice, "prebill" on a draft, "final", "unknown", or "lost" if it was not passed |
 | `type` | of time: "billable", "fixedFee", "nonBillable" or "unknown"; of others missing |
 | `hours` | of time, else 0 |
-| `value` | of billable time and of time of unknown type: its amount, else 0 |
+| `value` | of billable time and of time of unknown type: its amount, which can be hidden; 0 for other rows |
 | `is_billable`, `is_untyped` | whether it is billable time, or time of unknown billing type |
 | `is_final` | whether its state is "final" |
-| `is_priced` | whether an entry has an amount |
+| `is_priced` | whether billable or untyped time has an amount |
 | `amount` | of expenses and fixed fees, else 0 |
 | `fees`, `settled_fees` | on final invoices: net fees of a billable entry or a row "fees", and the settled part |
 | `open` | its part of the balance of its invoice, with its tax |

@@ -36,7 +36,6 @@ from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
 C = nw.col
-# An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 
 
 @sheet("invoices", "time_entries?", "expenses?", "fixed_fees?", "matters?", "users?", "clients?")

@@ -3,7 +3,7 @@
 The rows are the billable time of `work`, and the fees that are spread over no entry. An entry has the fees that its
 invoice bills for it, so a discount of the invoice is shared among its entries (`facts/invoices.py` says how). Rows on
 matters of `LEFT_OUT` are added up beside the others. Expenses and fixed fees are not, but the discount of an invoice of
-fixed fees without time is in the fees that are spread over no entry.
+fixed fees without billable time is in the fees that are spread over no entry.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def realization(
 
     An invoice's net billed time fees are its amount less its expenses, fixed fees and tax. They are spread over its
     billable entries in proportion to `amount` (or to hours if an amount is hidden or all are 0), and count for each
-    entry's matter, client and user. Fees without billable time, such as a credit note, count for the client only,
-    as do those of an invoice on which entries below 0 nearly cancel the others. Pass items and invoices of any date.
+    entry's matter, client and user. Fees without billable time, such as those of a credit note without entries, count
+    for the client only, as do those of an invoice on which entries below 0 nearly cancel the others. Pass items and
+    invoices of any date.
 
     Parameters
     ----------

@@ -155,8 +155,8 @@ def _of_item(call: Call) -> dict[str, nw.Expr]:
     """
     billable = C("is_billable") | C("is_untyped")
     unpriced = billable & ~C("is_priced") & (C("hours") != 0)
-    left_out = 0.0 if has_any_amount(call) else float("nan")
-    of_time = nw.when(unpriced).then(nw.lit(left_out)).otherwise(value_if(C("is_priced") & billable, "value"))
+    no_amount = 0.0 if has_any_amount(call) else float("nan")
+    of_time = nw.when(unpriced).then(nw.lit(no_amount)).otherwise(value_if(C("is_priced") & billable, "value"))
     unknown = C("is_untyped") | (C("state") == "unknown") | (C("state") == "lost")
     known = nw.when(C("state") == "unbilled").then(nw.lit("unbilled")).otherwise(nw.lit("prebill"))
     return {
