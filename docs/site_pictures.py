@@ -149,12 +149,11 @@ def _draw(
         page.set_default_timeout(_WAIT)
         page.goto(address, wait_until="domcontentloaded")
         page.locator(".bf-plan").wait_for(state="attached")
-        report_page = browser.new_page()
         _dashboard(page, folder)
         _explorer(page, folder)
         _others(page, folder)
         for name, (width, height) in _SCREENS.items():
-            report_page.set_viewport_size({"width": width, "height": height})
+            report_page = browser.new_page(viewport={"width": width, "height": height})
             report_page.set_content(report.result())
             report_page.evaluate("question => { location.hash = question }", _QUESTION)
             report_page.locator(".ask table").wait_for()

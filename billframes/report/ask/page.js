@@ -237,7 +237,7 @@ class Ask {
     const label = months.map((each, place) => `${each.name} ${format(lines[0][place], lead.unit)}`).join(", ");
     const plot = element("div", { className: "plot", role: "img", "aria-label": `${lead.title} by month: ${label}` });
     plot.innerHTML = `<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${floor}${drawn}</svg>`;
-    const beside = (tag, value) => element(tag, { style: `top:${height(value)}%`, textContent: format(value, lead.unit) });
+    const beside = (tag, value) => element(tag, { style: `top:${height(value)}%;--at:100%`, textContent: format(value, lead.unit) });
     plot.append(beside("em", high), beside("em", low), beside("s", lines[0].at(-1) ?? low));
     const notes = [`${lead.title} by month, ${this.questions.days({ from, to: question.to })}`];
     if (question.compared === "year") notes.push(`grey: ${COMPARED.year}`);
