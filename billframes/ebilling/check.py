@@ -30,7 +30,7 @@ from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import problems
 from billframes.ebilling.source import BillSource, Row
-from billframes.ebilling.texts import Texts
+from billframes.ebilling.written_fields import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
 from billframes.periods import DateLike, Period, resolve

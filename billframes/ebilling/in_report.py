@@ -14,8 +14,8 @@ from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.metrics import Measure
 from billframes.book import Book
 from billframes.ebilling.check import ledes_check
+from billframes.report.key_points import Point
 from billframes.report.month import Month
-from billframes.report.points import Point
 from billframes.report.section_spec import SectionSpec
 from billframes.report.table_spec import ReportTable
 from billframes.report.to_do import ToDo, by_person, names

@@ -16,8 +16,8 @@ from billframes.ebilling.findings import FILE_COLUMNS, Finding, findings_frame
 from billframes.ebilling.format import END, FIELDS, LEDES_1998B, NOTE
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError
 from billframes.ebilling.profile import LedesProfile
+from billframes.ebilling.read_text_lines import parse_text
 from billframes.ebilling.rules import problems
-from billframes.ebilling.text_files import parse_text
 from billframes.ebilling.xml_files import parse_xml
 from billframes.errors import IncompleteDataWarning, ParameterError
 

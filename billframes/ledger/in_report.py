@@ -17,8 +17,8 @@ from billframes.ledger.tie_out_rows import UNEXPLAINED
 from billframes.periods import month_end
 from billframes.report.ask.subjects import Subject
 from billframes.report.first_page import Tile
+from billframes.report.key_points import Point
 from billframes.report.month import Month
-from billframes.report.points import Point
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import ReportTable, Table, of_analysis, to_date
 

@@ -16,7 +16,7 @@ import pandas as pd
 from billframes._shared.format import count_of, format_number, format_rounded
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.report import figures, lists, page_parts, points, report_tables
+from billframes.report import figures, key_points, lists, page_parts, report_tables
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
 from billframes.report.open_amounts import called
@@ -37,7 +37,7 @@ def fees(month: Month) -> Finding | None:
     whole = table.total.iloc[0]
     change, before = float(whole["change_amount"]), float(whole["before_amount"])
     rows = table.rows[table.rows["change_amount"] * change > 0]
-    if not before > 0 or abs(change) / before < points.FEES or rows.empty:
+    if not before > 0 or abs(change) / before < key_points.FEES or rows.empty:
         return None
     first: Any = rows.iloc[0]
     own = abs(float(first["change_amount"]))
@@ -75,7 +75,7 @@ def realization(month: Month) -> Finding | None:
     floor = month.settings.realization_floor
     rows = table.rows[table.rows["worked_amount"] > 0]
     rows = rows.assign(
-        gap=((1 - points.WRITTEN_DOWN if floor is None else floor) - rows["billing_realization"])
+        gap=((1 - key_points.WRITTEN_DOWN if floor is None else floor) - rows["billing_realization"])
         * rows["worked_amount"]
     )
     rows = rows[rows["gap"] >= A_UNIT].sort_values("gap", ascending=False, kind="stable")
@@ -122,11 +122,11 @@ def hours(month: Month) -> Finding | None:
     entered = _time_to_enter(missing)
     goals = figures.targets("hours")(month)
     if goals is None or not len(goals.rows):
-        return Finding(_missing_by_role(month, missing), "", entered) if points.is_time_missing(month) else None
+        return Finding(_missing_by_role(month, missing), "", entered) if key_points.is_time_missing(month) else None
     rows, whole = goals.rows, goals.total.iloc[0]
     gap, below = float(whole["reached"] - whole["target"]), rows[rows["reached"] < rows["target"] - LEAST_HOURS]
     year = float(whole["pace_to_date"])
-    if gap >= 0 and not year < 1 and not points.is_time_missing(month):
+    if gap >= 0 and not year < 1 and not key_points.is_time_missing(month):
         return None
     is_part = month.first_of_year < month.first
     stands = f"; the year stands at {_ratio(year)}" if is_part and math.isfinite(year) else ""
@@ -209,7 +209,7 @@ def work(month: Month) -> Finding | None:
     if not oldest or rows.empty or not rows["total"].sum() > 0:
         return None
     old = float(rows[oldest].sum())
-    if not old / float(rows["total"].sum()) >= points.OLD:
+    if not old / float(rows["total"].sum()) >= key_points.OLD:
         return None
     first: Any = rows.sort_values(oldest, ascending=False, kind="stable").iloc[0]
     days = int(oldest.rstrip("+")) - 1
@@ -227,7 +227,7 @@ def receivables(month: Month) -> Finding | None:
     """Say which clients owe most of what is more than 90 days overdue, and whether work for them continues."""
     row = month.receivables(None).iloc[0]
     late, owed = float(row["overdue"]), float(row["total"]) - float(row["credit_amount"])
-    if not late > 0 or late / owed < points.OVERDUE:
+    if not late > 0 or late / owed < key_points.OVERDUE:
         return None
     rows = called(month)
     if rows.empty:
@@ -242,7 +242,7 @@ def receivables(month: Month) -> Finding | None:
     headline = f"{join_names(few['client_name'].tolist())} {verb} {_money(part)} of the {_money(total)} {words}."
     if len(rows) == 1:
         headline = f"All of the {_money(total)} {words} is owed by {few['client_name'].iloc[0]}."
-    cause = " ".join(filter(None, (points.last_work(month, each) for each in few.to_dict("records"))))
+    cause = " ".join(filter(None, (key_points.last_work(month, each) for each in few.to_dict("records"))))
     return Finding(headline, cause, _next(_of(month, "receivables")))
 
 

@@ -20,10 +20,10 @@ from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure
 from billframes.report.figures import PERIODS, Headline, figures, headings
 from billframes.report.formulas import RowFormulas
+from billframes.report.key_points import key_points
 from billframes.report.links import Totals
 from billframes.report.month import Month
 from billframes.report.places import SheetRange
-from billframes.report.points import key_points
 from billframes.report.sheet_plan import COLORS, Sheet, sheet_of
 from billframes.report.table_spec import ReportTable
 from billframes.report.to_do import to_do

@@ -16,9 +16,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes._shared.notes import Notes, collect_notes
+from billframes.analysis.data.compared_with_load import UNKNOWN_LOAD
 from billframes.analysis.data.data_span import CountedDays
 from billframes.analysis.data.distinct_names import DistinctNames
-from billframes.analysis.data.stamp import UNKNOWN_LOAD
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.rules.periods import LATER_BALANCES

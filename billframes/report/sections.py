@@ -15,9 +15,9 @@ from billframes.errors import ConfigError
 from billframes.report import figures, footnotes
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
+from billframes.report.key_points import key_points
 from billframes.report.month import Month
 from billframes.report.page_table import Cell
-from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
 from billframes.report.to_do import to_do
 from billframes.wings import in_report

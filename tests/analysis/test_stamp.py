@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import billframes as bf
-from billframes.analysis.data.stamp import compare_loads, compare_with_load
+from billframes.analysis.data.compared_with_load import compare_loads, compare_with_load
 from billframes.loading.enrich import join_details
 
 NAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters")

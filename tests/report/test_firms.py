@@ -20,9 +20,9 @@ from billframes.book import Book
 from billframes.errors import ConfigError
 from billframes.periods import Period, month_end
 from billframes.report.first_page import budget, tiles
+from billframes.report.key_points import key_points
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
-from billframes.report.points import key_points
 from billframes.report.workbook import workbook
 from tests.firms import FIRMS, LAST, keep, make_firm, on
 

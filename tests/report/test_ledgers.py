@@ -17,7 +17,7 @@ from billframes.ledger.month_reports import Ledgers, ledger_paths, read_ledgers
 from billframes.ledger.writing import write_report
 from billframes.report.first_page import tiles
 from billframes.report.html import anchor
-from billframes.report.points import key_points
+from billframes.report.key_points import key_points
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")]
 

@@ -22,7 +22,7 @@ from billframes.periods import month_end
 from billframes.report import report_tables
 from billframes.report.figures import figures
 from billframes.report.footnotes import as_of
-from billframes.report.points import key_points
+from billframes.report.key_points import key_points
 from billframes.report.sheet_plan import sheets
 from billframes.report.table_spec import top_and_rest
 

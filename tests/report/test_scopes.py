@@ -13,7 +13,7 @@ from billframes._shared.format import format_number
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.report import report_tables, sections as sections_module
-from billframes.report.points import key_points
+from billframes.report.key_points import key_points
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 from billframes.report.to_do import to_do
 

@@ -13,8 +13,8 @@ from billframes import report
 from billframes._shared.format import format_number
 from billframes.config.firm import FirmSettings
 from billframes.report import findings
+from billframes.report.key_points import key_points
 from billframes.report.month import Month
-from billframes.report.points import key_points
 from billframes.report.scope import all_scopes
 from billframes.report.to_do import _KINDS, _drafts, _missing_time, to_do
 from tests.firms import add, change, make_firm

@@ -21,8 +21,8 @@ from billframes.report.cells import number_formats
 from billframes.report.details import details
 from billframes.report.figures import figures
 from billframes.report.formulas import SheetFormulas
+from billframes.report.key_points import key_points
 from billframes.report.places import SheetRange
-from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
 from billframes.report.sheet_plan import Sheet, list_sheet, sheets, stacked
 from billframes.report.table_spec import ReportTable

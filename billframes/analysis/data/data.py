@@ -25,11 +25,11 @@ from billframes._shared.forks import PerProcess
 from billframes._shared.notes import Note, Notes
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.between import Finding, disagreements
+from billframes.analysis.data.compared_with_load import compare_loads, compare_with_load
 from billframes.analysis.data.engine import lazy
 from billframes.analysis.data.findings import Findings
 from billframes.analysis.data.native import require, select_columns, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
-from billframes.analysis.data.stamp import compare_loads, compare_with_load
 from billframes.analysis.data.values import check_values
 from billframes.analysis.declare.columns import Frame
 from billframes.config.firm import FirmSettings, check_settings
