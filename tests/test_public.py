@@ -39,6 +39,18 @@ def test_every_public_name_is_there_and_documented():
             assert "Returns\n-------" in inspect.getdoc(thing), name
 
 
+@pytest.mark.parametrize("package", ["billframes", "billframes.bulk", "billframes.forecast"])
+def test_importing_a_module_does_not_replace_the_function_of_its_name(package):
+    """Such as `billframes.bulk.resume`, the module of `bf.bulk.resume`."""
+    space = importlib.import_module(package)
+    named = [name for _, name, _ in pkgutil.iter_modules(space.__path__) if name in space.__all__]
+    functions = [each for each in named if each not in bf.__all__ or not inspect.ismodule(getattr(bf, each))]
+    assert functions
+    for name in functions:
+        importlib.import_module(f"{package}.{name}")
+        assert callable(getattr(space, name)), name
+
+
 def test_importing_billframes_loads_no_plots_widgets_or_extras():
     heavy = [
         "matplotlib",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from billframes._shared.suggestions import suggest_arguments
@@ -22,6 +22,14 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
     folder = Path(file).parent
     modules = _listed(folder)
     names = sorted(modules)
+
+    class Namespace(ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            # Importing the module `billframes.book` must not replace the function `bf.book`.
+            if not (isinstance(value, ModuleType) and modules.get(name, ".") != "."):
+                super().__setattr__(name, value)
+
+    sys.modules[package].__class__ = Namespace
 
     def find(name: str) -> Any:
         if name not in modules:

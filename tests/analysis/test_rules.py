@@ -390,7 +390,7 @@ MISTAKES |= {name: Mistake(wrong, sentence, rightly=right) for name, (wrong, sen
 MISTAKES["joined_matters"] = dataclasses.replace(MISTAKES["joined_matters"], rightly=CALLS["aging by responsible"])
 MISTAKES["days_outside"] = dataclasses.replace(MISTAKES["days_outside"], rightly=utilization())
 
-FOLDERS = [f"billframes.{name}" for name in ("analysis", "loading", "schema", "book")]
+FOLDERS = [f"billframes.{name}" for name in ("analysis", "loading", "schema", "book", "forecast", "ledger")]
 # A mirror must have kept an earlier report: `tests/report/test_mirror.py`. Frames beside their loads: `test_stamp.py`.
 ELSEWHERE = {"restated", "changed_since_load", "more_rows", "other_account", "other_day", "from_part", "unknown_load"}
 PYTHON = re.compile(r"`|\w=|\w\(|\bbf\.|\[|[a-z]{2}_[a-z]|\bframes?\b|{|}")

@@ -15,7 +15,7 @@ from billframes import report
 from billframes.cli import main
 from billframes.ebilling import in_report
 from billframes.ebilling.in_report import EBilling, check_e_billing
-from billframes.report import workbook as writing
+from billframes.report import sheet_plan, workbook as writing
 
 
 def findings(*rows):
@@ -80,11 +80,13 @@ def test_the_report_the_workbook_and_the_command_have_one_number_of_findings(oct
     monkeypatch.setenv("BILLFRAMES_TOKEN", firm.tokens["full"])
     assert main(["ledes", "--check", "2026-10"]) == 1
     (said,) = re.findall(r"(\d+) findings? that portals reject", capsys.readouterr().out)
-    monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: [in_report._table(october)])
+    tables = tuple(sheet_plan.stacked("E-billing", [in_report._table(october)]))
+    only = [sheet_plan.Sheet("E-billing", sheet_plan.LISTS, "", tables)]
+    monkeypatch.setattr(writing, "planned", lambda *_given, **_options: only)
     sheet = openpyxl.load_workbook(io.BytesIO(writing.workbook(october)), data_only=True)["E-billing"]
-    (headings, *rows) = sheet.iter_rows(values_only=True)
-    assert headings[-1] == "Findings"
-    assert int(said) == october.parts["ebilling"].rejected == sum(row[-1] for row in rows) > 0
+    column = [row[-1] for row in sheet.iter_rows(values_only=True)]
+    numbers = [each for each in column[column.index("Findings") + 1 :] if each is not None]
+    assert int(said) == october.parts["ebilling"].rejected == sum(numbers) > 0
     assert f"has {said} finding" in october.parts["ebilling"].summary
 
 

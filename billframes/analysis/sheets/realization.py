@@ -64,9 +64,8 @@ def realization(
 
     An invoice's net billed time fees are its amount less its expenses, fixed fees and tax. They are spread over its
     billable entries in proportion to `amount` (or to hours if an amount is hidden or all are 0), and count for each
-    entry's matter, client and user. Fees without billable time, such as those of a credit note without entries, count
-    for the client only, as do those of an invoice on which entries below 0 nearly cancel the others. Pass items and
-    invoices of any date.
+    entry's matter, client and user. Fees that are spread over no entry, such as those of a credit note without
+    entries, count for the client only. Pass items and invoices of any date.
 
     Parameters
     ----------
