@@ -96,7 +96,7 @@ class CheckedBills:
 
 def ledes_check(
     given: Book | Frames | str | bytes | os.PathLike[str],
-    invoice: str | Iterable[str] | None = None,
+    invoice: str | int | Iterable[str | int] | None = None,
     *,
     profile: LedesProfile | None = None,
     start: DateLike | None = None,
@@ -121,7 +121,7 @@ def ledes_check(
     given : Book, mapping of str to frame, path, str or bytes
         A book; frames by name: `time_entries`, `expenses`, `fixed_fees`, `invoices`, `matters`, `users` and `codes`,
         with all items of the invoices; or a LEDES file of any software, as `read_ledes` takes it.
-    invoice : str or list of str, optional
+    invoice : str, int or list of str, optional
         Numbers or ids of invoices.
     profile : LedesProfile, optional
         The client's requirements. Without a profile they are not checked.
@@ -185,14 +185,13 @@ def ledes_check(
 
 def check_invoices(
     source: BillSource,
-    invoice: str | Iterable[str],
+    invoice: str | int | Iterable[str | int],
     profile: LedesProfile | None,
     *,
     progress: bool | Progress | None = None,
 ) -> CheckedBills:
     """Make the lines of invoices and check them."""
-    wanted = [invoice] if isinstance(invoice, str) else list(invoice)
-    rows = {row["invoice_id"]: row for row in (source.find_invoice(str(each)) for each in wanted)}
+    rows = {row["invoice_id"]: row for row in source.find_invoices(invoice)}
     if not rows:
         raise ParameterError("invoice= names no invoice; give numbers or ids.")
     bills = {id_: Bill(id_, row, []) for id_, row in rows.items()}
@@ -211,7 +210,7 @@ def check_invoices(
     if source.is_narrow and any(bill.above_items for bill in bills.values()):
         # The missing items may be on matters of other clients.
         source.is_narrow = False
-        return check_invoices(source, wanted, profile, progress=progress)
+        return check_invoices(source, list(rows), profile, progress=progress)
     return _check_lines(list(bills.values()), findings, source, profile, terms)
 
 

@@ -169,7 +169,7 @@ class LedesFile:
 
 def ledes(
     given: Book | Mapping[str, Any],
-    invoice: str | Iterable[str],
+    invoice: str | int | Iterable[str | int],
     *,
     profile: LedesProfile,
     client: Client | None = None,
@@ -186,7 +186,7 @@ def ledes(
     ----------
     given : Book or mapping of str to frame
         As for `ledes_check`.
-    invoice : str or list of str
+    invoice : str, int or list of str
         Numbers or ids of final or approved invoices, all for the profile's client.
     profile : LedesProfile
         The client's requirements.

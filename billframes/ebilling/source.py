@@ -242,6 +242,11 @@ class BillSource:
                 columns[f"{each}_text"] = _day_texts(table[each], name, each)
         return columns
 
+    def find_invoices(self, invoice: str | int | Iterable[str | int]) -> list[Row]:
+        """Return the invoices with one or several numbers or ids."""
+        is_one = isinstance(invoice, str) or not isinstance(invoice, Iterable)
+        return [self.find_invoice(str(each)) for each in ([invoice] if is_one else invoice)]  # type: ignore[union-attr]
+
     def find_invoice(self, number_or_id: str) -> Row:
         """Return the invoice with a number or an id; raise `ParameterError` if no invoice has it, or several do."""
         text = str(number_or_id)

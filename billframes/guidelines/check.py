@@ -48,7 +48,7 @@ _CENT = Decimal("0.01")
 
 def guideline_check(
     given: Book | Mapping[str, Any],
-    invoice: str | Iterable[str] | None = None,
+    invoice: str | int | Iterable[str | int] | None = None,
     *,
     guidelines: str | os.PathLike[str] | Guidelines | Iterable[Any] | None = None,
     start: DateLike | None = None,
@@ -69,7 +69,7 @@ def guideline_check(
     ----------
     given : Book or mapping of str to frame
         A book, or frames of any engine by name, as for `ledes_check`, with all items of the clients.
-    invoice : str or list of str, optional
+    invoice : str, int or list of str, optional
         Numbers or ids of invoices.
     guidelines : str, Path, Guidelines or list of them, optional
         A guideline file, or a folder of them. By default `guidelines` in the settings.
@@ -161,11 +161,10 @@ def _as_of(given: DateLike | None, source: BillSource, settings: FirmSettings) -
 
 
 def _chosen(
-    items: pd.DataFrame, source: BillSource, invoice: str | Iterable[str] | None, period: Period
+    items: pd.DataFrame, source: BillSource, invoice: str | int | Iterable[str | int] | None, period: Period
 ) -> pd.Series[bool]:
     if invoice is not None:
-        numbers = [invoice] if isinstance(invoice, str) else list(invoice)
-        return items["invoice_id"].isin([source.find_invoice(str(each))["invoice_id"] for each in numbers])
+        return items["invoice_id"].isin([each["invoice_id"] for each in source.find_invoices(invoice)])
     return items["is_open"] & within(items["date"], period.start, period.end)
 
 
