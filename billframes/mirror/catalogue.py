@@ -15,12 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NotRequired, TypedDict
+from urllib.parse import urlsplit
 
 import msgspec
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes.config.credentials import is_loopback
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
@@ -159,9 +161,15 @@ def find_version(versions: Sequence[Version], which: Any, location: str) -> Vers
     if not before:
         raise MirrorError(
             f"The mirror {location} goes back to {versions[0].time:%Y-%m-%d %H:%M} UTC, so it has no version of "
-            f"{which}."
+            f"{which}.{if_sandbox(versions[-1].firm)}"
         )
     return before[-1]
+
+
+def if_sandbox(firm: Mapping[str, Any]) -> str:
+    """Return advice for a mirror of a server on this machine, which may be the sandbox; else nothing."""
+    local = is_loopback(urlsplit(firm["address"]).hostname or "")
+    return " For a mirror of the sandbox with earlier months, see bf.sandbox.replay." if local else ""
 
 
 def _numbered(versions: Sequence[Version], number: int, location: str) -> Version:

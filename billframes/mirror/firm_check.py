@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from billframes.errors import MirrorError
-from billframes.mirror.catalogue import Version
+from billframes.mirror.catalogue import Version, if_sandbox
 from billframes.mirror.firm_settings import file_to_remember
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.storage import Storage
@@ -28,7 +28,7 @@ def check_firm(
     if known["address"] != now["address"]:
         raise MirrorError(
             f"The mirror {storage.location} holds the data of {known['address']}, and this client is connected to "
-            f"{now['address']}. Keep a mirror for each firm; nothing was changed."
+            f"{now['address']}. Keep a mirror for each firm; nothing was changed.{if_sandbox(known)}"
         )
     if known["rates"] and now["rates"] is False:
         raise MirrorError(

@@ -129,7 +129,7 @@ def test_a_folder_that_is_not_a_mirror_raises_a_clear_error(tmp_path):
 @pytest.mark.slow
 def test_another_firms_data_are_refused(m, writer):
     with Sandbox(seed=5) as other, bf.Client(other.base_url, other.tokens["full"]) as client:
-        with pytest.raises(bf.errors.MirrorError, match="Keep a mirror for each firm"):
+        with pytest.raises(bf.errors.MirrorError, match="Keep a mirror for each firm.*see bf.sandbox.replay"):
             mirror(m.path, client=client).refresh()
         known = dict(m._open_snapshot().version.firm)
         # One address can serve several firms.
@@ -172,7 +172,7 @@ def test_unknown_versions_and_tags_raise_a_clear_error(m):
         m.as_of(99)
     with pytest.raises(bf.errors.MirrorError, match=r"has no tag 'close' \(it has none\)"):
         m.as_of("close")
-    with pytest.raises(bf.errors.MirrorError, match="goes back to 2026-10-31"):
+    with pytest.raises(bf.errors.MirrorError, match="goes back to 2026-10-31.*see bf.sandbox.replay"):
         m.as_of("2020-01-01")
     with pytest.raises(bf.errors.ParameterError, match="names no version"):
         m.as_of(1.5)
