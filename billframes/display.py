@@ -192,7 +192,7 @@ def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str)
     out = Path(path).absolute()
     if out.suffix.lower() not in endings:
         raise ParameterError(f"{out.name!r} must end with {' or '.join(endings)}.")
-    check_output(out)
+    check_output(out, "path=")
     write(out, _WRITERS[out.suffix.lower()](frame, out.stem, options))
 
 

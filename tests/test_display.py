@@ -297,3 +297,8 @@ def test_the_result_of_each_analysis_is_exported_with_titles_and_formats(october
         assert not [cell.coordinate for cell in numbers if cell.number_format == "General"], name
         assert not [cell.value for cell in numbers if len(repr(cell.value).partition(".")[2]) > 4], name
     assert len(done) > 25
+
+
+def test_the_message_about_a_missing_folder_names_the_argument(tmp_path):
+    with pytest.raises(bf.errors.ParameterError, match="^path=.*nowhere"):
+        bf.export(pd.DataFrame({"hours": [1.0]}), tmp_path / "nowhere" / "x.csv")

@@ -248,19 +248,19 @@ def safe_sheet_name(words: str) -> str:
     return re.sub(r"[\[\]:*?/\\']", " ", words).strip()[:31] or "billframes"
 
 
-def check_output(given: str | Path) -> None:
+def check_output(given: str | Path, argument: str = "--out ") -> None:
     """Raise `ParameterError` if a file can't be written there; a text that ends with a slash is a folder."""
     out = _target(given)
     if _is_stream(out):
         return
     if str(given).endswith(("/", os.sep)) and not out.is_dir():
-        raise ParameterError(f"--out {given} can't be written: there is no folder {out}.")
+        raise ParameterError(f"{argument}{given} can't be written: there is no folder {out}.")
     if out.is_dir():
-        raise ParameterError(f"--out {given} is a folder; give the name of a file in it.")
+        raise ParameterError(f"{argument}{given} is a folder; give the name of a file in it.")
     if not out.parent.is_dir():
-        raise ParameterError(f"--out {given} can't be written: there is no folder {out.parent}.")
+        raise ParameterError(f"{argument}{given} can't be written: there is no folder {out.parent}.")
     if not os.access(out.parent, os.W_OK):
-        raise ParameterError(f"--out {given} can't be written: the folder {out.parent} is read-only.")
+        raise ParameterError(f"{argument}{given} can't be written: the folder {out.parent} is read-only.")
 
 
 def _target(given: str | Path) -> Path:

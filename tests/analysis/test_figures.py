@@ -193,11 +193,11 @@ def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
             "'billable_hours' does not say which figure is meant. Write one of: 'utilization.bill",
         ),
         (["total"], {}, "Write one of: 'wip_amount' (.*); 'receivable_amount'"),
-        (["lockup_days"], {}, "'lockup_days' can't stand beside other figures; ask for lockup alone."),
+        (["lockup_days"], {}, "'lockup_days' can't stand beside other figures; call book.lockup(…)."),
         (
             ["cash_forecast_record.cash_amount"],
             {},
-            "can't stand beside other figures; ask for cash_forecast_record alone.",
+            "can't stand beside other figures; call book.cash_forecast_record(…).",
         ),
         (["realization"], {}, "'realization' is an analysis. Write the names of its figures"),
         ([], {}, "figures needs the names of figures"),

@@ -121,7 +121,7 @@ def find_figure(name: str) -> Figure:
         first = list(dict.fromkeys(repr(each.column) for each in known.values() if each.analysis.name == text))[:6]
         raise ParameterError(f"{text!r} is an analysis. Write the names of its figures, such as {', '.join(first)}.")
     if own:
-        raise ParameterError(f"{text!r} can't stand beside other figures; ask for {own} alone.")
+        raise ParameterError(f"{text!r} can't stand beside other figures; call book.{own}(…).")
     raise ParameterError(
         f"There is no figure {text!r}.{closest(text, [*short, *known])} bf.explain('figures') lists all of them."
     )
