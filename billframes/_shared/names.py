@@ -22,6 +22,7 @@ _OTHER_WORDS = {
     **dict.fromkeys(("receivables", "accounts_receivable", "ar", "debtors"), "aging"),
     **dict.fromkeys(("work_in_progress", "unbilled"), "wip"),
     "collections": "overdue_invoices",
+    **dict.fromkeys(("weeks", "months"), "horizons"),
     "hours_a_day": "hours_per_day",
     "normalize_balances": "client_balances",
     "rates": "effective_rates",

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -14,6 +15,8 @@ from billframes._shared.suggestions import suggest_arguments
 from billframes.errors import __all__ as error_names, unknown_name
 
 _ROOT = Path(__file__).parents[1]
+# Methods, by how the objects are called in the docs.
+_METHODS = {"book": ("book/book.py", "*/book_methods.py"), "mirror": ("mirror/mirror.py",)}
 _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 
 
@@ -48,6 +51,28 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
         return found
 
     return find, names.copy, names
+
+
+def place_of(name: str) -> str:
+    """
+    Return where a public name is, such as "bf.ebilling.ledes" or "book.credits"; empty if there is none.
+
+    Examples
+    --------
+    >>> place_of("ledes"), place_of("implied_receipts")
+    ('bf.ebilling.ledes', 'mirror.implied_receipts')
+    """
+    root = _listed(_ROOT)
+    if name in root:
+        return f"bf.{name}"
+    spaces = [each for each in root if root[each] == "." and name in _listed(_ROOT / each)]
+    methods = [
+        each
+        for each, files in _METHODS.items()
+        for file in chain.from_iterable(map(_ROOT.glob, files))
+        if f"    def {name}(self" in re.sub(r"\(\s+", "(", file.read_text(encoding="utf-8"))
+    ]
+    return next((f"{owner}.{name}" for owner in [*(f"bf.{each}" for each in spaces), *methods]), "")
 
 
 def _listed(folder: Path) -> dict[str, str]:

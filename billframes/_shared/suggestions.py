@@ -17,12 +17,21 @@ T = TypeVar("T")
 _OWNERS: dict[str, str] = {}
 
 
-def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> None:
+# What to do instead of passing an argument of this name: a sentence, or nothing.
+Instead = Callable[[str], str]
+
+
+def _nothing(_argument: str) -> str:
+    return ""
+
+
+def check_names(call: str, given: Iterable[str], accepted: Iterable[str], instead: Instead = _nothing) -> None:
     """Raise `CallError` for a keyword argument that a call does not take."""
     names = list(accepted)
     for name in given:
         if name not in names:
-            hint = closest(name, names) or f" It takes {', '.join(names) or 'none'}."
+            advice = instead(name)
+            hint = (f" {advice}" if advice else closest(name, names)) or f" It takes {', '.join(names) or 'none'}."
             owner = "settings" in names and _OWNERS.get(name)
             if owner:
                 hint = f" It is one of the settings: pass settings={owner}({name}=…)."
@@ -40,17 +49,26 @@ def check_keys(
 
 
 def bound_arguments(
-    call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    call: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    instead: Instead = _nothing,
+    usual: str = "",
 ) -> inspect.BoundArguments:
-    """Bind arguments to the signature of a function or method (with `self`); raise `CallError` if they don't fit it."""
+    """
+    Bind arguments to the signature of a function or method (with `self`); raise `CallError` if they don't fit it.
+
+    `instead` gives advice for an unknown argument, and `usual` is a shorter call that does the same.
+    """
     if not any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
-        check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
+        check_names(call, kwargs, [name for name in signature.parameters if name != "self"], instead)
     try:
         return signature.bind(*args, **kwargs)
     except TypeError:
         reason = _mistake(signature, args, kwargs)
     takes = ", ".join(name for name in signature.parameters if name != "self")
-    raise CallError(f"{call}(): {reason}. It takes {takes or 'none'}.")
+    raise CallError(f"{call}(): {reason}. It takes {takes or 'none'}{usual and f'; or call {usual}'}.")
 
 
 def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -70,19 +88,25 @@ def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mappin
     return "too many positional arguments"
 
 
-def _checked(function: Callable[..., Any], name_of: Callable[[tuple[Any, ...]], str]) -> Callable[..., Any]:
+def _checked(
+    function: Callable[..., Any],
+    name_of: Callable[[tuple[Any, ...]], str],
+    instead_of: Callable[[tuple[Any, ...]], Instead] = lambda _: _nothing,
+) -> Callable[..., Any]:
     """Wrap a function, so that it suggests a name for a wrong argument; `name_of` names the call by its arguments."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound_arguments(name_of(args), signature, args, kwargs)
+        bound_arguments(name_of(args), signature, args, kwargs, instead_of(args))
         return function(*args, **kwargs)
 
     return call
 
 
-def suggest_arguments(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
+def suggest_arguments(
+    function: FunctionType, module: str = "billframes", instead: Instead = _nothing
+) -> Callable[..., Any]:
     """
     Wrap a public function of `module`, so that it suggests a name if an argument is wrong, and names a missing one.
 
@@ -91,7 +115,7 @@ def suggest_arguments(function: FunctionType, module: str = "billframes") -> Cal
     """
     if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return function
-    call = _checked(function, lambda _: function.__name__)
+    call = _checked(function, lambda _: function.__name__, lambda _: instead)
     # Users find it in `module`, and so must pickle.
     call.__module__, call.__qualname__ = module, function.__name__
     return call
@@ -112,7 +136,9 @@ def suggest_settings(cls: type[T]) -> type[T]:
 def suggest_method_arguments(method: FunctionType) -> Callable[..., Any]:
     """Wrap a method, so that it suggests a name if an argument is wrong, and names a missing argument."""
     ending = "" if method.__name__ == "__call__" else f".{method.__name__}"
-    return _checked(method, lambda args: f"{args[0]._spoken_name}{ending}")
+    return _checked(
+        method, lambda args: f"{args[0]._spoken_name}{ending}", lambda args: getattr(args[0], "_instead", _nothing)
+    )
 
 
 class SuggestsNames:
@@ -128,6 +154,10 @@ class SuggestsNames:
     def _spoken_name(self) -> str:
         return type(self).__name__
 
+    def _place_of(self, _name: str) -> str:
+        """Return where else a name is, for a class whose users look for it there; else nothing."""
+        return ""
+
     # Hidden from type checkers, which would accept any name.
     if not TYPE_CHECKING:
 
@@ -135,4 +165,5 @@ class SuggestsNames:
             # Python itself looks up names with underscores. If a property failed, its own error is raised again.
             if name.startswith("_") or hasattr(type(self), name):
                 return object.__getattribute__(self, name)
-            raise unknown_name(type(self).__name__, name, (each for each in dir(self) if not each.startswith("_")))
+            place, own = self._place_of(name), [each for each in dir(self) if not each.startswith("_")]
+            raise unknown_name(type(self).__name__, name, [name] if place else own, {name: place} if place else {})

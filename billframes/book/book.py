@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import pandas as pd
 
 from billframes._shared.format import fields_html
+from billframes._shared.namespace import place_of
 from billframes._shared.suggestions import SuggestsNames
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
@@ -78,6 +79,9 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
     def client(self) -> Client:
         """The client that the book loads with."""
         return self._client
+
+    def _place_of(self, name: str) -> str:
+        return place_of(name)
 
     def __repr__(self) -> str:
         return f"<billframes book {self._dates}; its frames hold all dates>"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any, cast
 
@@ -24,6 +25,7 @@ from billframes.analysis.declare.docstrings import documented_arguments
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import SHORT_NAMES, names_in
+from billframes.analysis.results.figure_names import figure_names
 from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach_notes
 from billframes.periods import Period
@@ -55,7 +57,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     signature = _signature(analysis)
 
     def method(*args: Any, **kwargs: Any) -> pd.DataFrame:
-        given = bound_arguments(analysis.name, signature, args, kwargs).arguments
+        given = bound_arguments(analysis.name, signature, args, kwargs, partial(_instead, analysis)).arguments
         book = given.pop("self")
         return cast("pd.DataFrame", attach_names(call_analysis(analysis, book, given), book._names))
 
@@ -63,6 +65,15 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     method.__doc__ = _doc(analysis, signature)
     method.__signature__ = signature  # type: ignore[attr-defined]
     return method
+
+
+def _instead(analysis: Analysis, argument: str) -> str:
+    """Say how the rows of an analysis are chosen, if someone passes `where`, which only `figures` takes."""
+    if argument not in ("where", "filter", "filters"):
+        return ""
+    own = [each for each in figure_names() if each.startswith(f"{analysis.name}.")]
+    name = next(iter([*analysis.short[:1], *own]), "")
+    return f"Use book.figures({name!r}, by=…, where=…)." if name else "Filter the rows of its result."
 
 
 def call_analysis(

@@ -19,6 +19,7 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
 from billframes.forecast.forecasts import Forecast, forecast
 from billframes.forecast.from_book import OF_BOOK, RANGE, SIMPLE_RULE
 from billframes.forecast.horizons import Horizons
@@ -125,6 +126,8 @@ def _rows(
     not_cash: Collection[str] | None,
     level: float,
 ) -> Frame:
+    if by in ("week", "month"):
+        raise ParameterError(f"by={by!r} is not known. Pass horizons='{by}s' for each {by} by itself.")
     if by is not None:
         check_choice(by, "by", ("client", "invoice"))
     given = Given(receipts, payments, became_final, since, complete_from, not_cash)

@@ -7,11 +7,12 @@ bar, so a chart can also be read in black and white. Charts do not use pyplot or
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from types import FunctionType
 from typing import NoReturn, cast
 
 from billframes._shared.suggestions import suggest_arguments
-from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.lookup import analyses, result_to_pass
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.errors import unknown_name
 from billframes.plots.chart import Chart
@@ -22,7 +23,9 @@ _CHARTS = {
     name: Chart(analysis=name, **{field: getattr(each.chart, field) for field in _FIELDS}).function
     for name, each in analyses().items()
     if each.chart
-} | {"figures": suggest_arguments(cast("FunctionType", figures), "billframes.plots")}
+} | {
+    "figures": suggest_arguments(cast("FunctionType", figures), "billframes.plots", partial(result_to_pass, "figures"))
+}
 
 __all__ = list(_CHARTS)
 

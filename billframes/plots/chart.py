@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any, Protocol, cast
 
@@ -16,7 +17,7 @@ from matplotlib.axes import Axes
 from billframes._shared.format import MISSING, format_number
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.suggestions import suggest_arguments
-from billframes.analysis.declare.lookup import analyses, measure, path_of
+from billframes.analysis.declare.lookup import analyses, measure, path_of, result_to_pass
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
@@ -113,7 +114,8 @@ class Chart(ChartSpec):
 
         plot.__name__ = plot.__qualname__ = self.analysis
         plot.__module__, plot.__doc__ = "billframes.plots", self.doc
-        return suggest_arguments(cast("FunctionType", plot), plot.__module__)
+        instead = partial(result_to_pass, self.analysis)
+        return suggest_arguments(cast("FunctionType", plot), plot.__module__, instead)
 
     def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""

@@ -12,7 +12,7 @@ import pandas as pd
 from billframes._shared.format import short_date
 from billframes._shared.notes import FACTS
 from billframes._shared.suggestions import suggest_method_arguments
-from billframes.analysis.declare.lookup import analyses, measure, path_of
+from billframes.analysis.declare.lookup import analyses, measure, path_of, result_to_pass
 from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
@@ -34,6 +34,9 @@ class TableOf(TableSpec):
     def _spoken_name(self) -> str:
         """The name of the table in messages."""
         return self.analysis
+
+    def _instead(self, argument: str) -> str:
+        return result_to_pass(self.analysis, argument)
 
     def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
         """

@@ -75,9 +75,30 @@ def test_explain_without_a_name_lists_all_analyses_with_their_questions():
 def test_the_error_for_a_misspelt_name_suggests_the_closest():
     with pytest.raises(
         bf.errors.ParameterError,
-        match="neither an analysis, nor a figure, nor a special word. Did you mean 'real",
+        match="neither an analysis, nor a figure, nor a special word. Did you mean 'realization'.$",
     ):
         bf.explain("realisation")
+    with pytest.raises(bf.errors.ParameterError, match=r"special word. bf.explain\(\) lists the analyses, bf.exp"):
+        bf.explain("qqq")
+
+
+@pytest.mark.parametrize(
+    ("word", "place"),
+    [
+        ("guidelines", "bf.guidelines"),
+        ("implied receipts", "mirror.implied_receipts"),
+        ("credits", "book.credits"),
+        ("mirror", "bf.mirror"),
+        ("ledes", "bf.ebilling.ledes"),
+    ],
+)
+def test_public_names_that_are_not_explained_are_located(word, place):
+    with pytest.raises(bf.errors.ParameterError, match=f"See {place} and its help"):
+        bf.explain(word)
+
+
+def test_a_plural_is_the_word():
+    assert bf.explain("targets") == bf.explain("target")
 
 
 def test_an_explanation_fits_a_terminal():
@@ -191,7 +212,17 @@ def test_explanations_do_not_mention_an_api():
 
 SEARCHED = (
     *("A/R", "accounts receivable", "write-off", "collections", "lock-up", "DSO", "profit", "retainer", "trust"),
-    *("compensation", "forecast", "block billing", "backlog", "week", "invoice aging", "leakage", "who owes"),
+    *(
+        "balance",
+        "compensation",
+        "forecast",
+        "block billing",
+        "backlog",
+        "week",
+        "invoice aging",
+        "leakage",
+        "who owes",
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import billframes as bf
 from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.results.figure_names import find_figure
 from billframes.book import Book
 from billframes.book.methods import FRAME_NAMES
 
@@ -162,3 +163,53 @@ def test_a_period_is_applied_to_an_analysis_without_one(book):
     rows = book.reconcile(start="2026-08-01", end="2026-08-31")
     assert len(rows)
     assert rows["invoice_date"].between(pd.Timestamp("2026-08-01"), pd.Timestamp("2026-08-31")).all()
+
+
+@pytest.mark.parametrize("draw", [bf.tables, bf.plots])
+@pytest.mark.parametrize("name", ["aging", "wip", "figures"])
+def test_charts_and_tables_ask_for_the_result_if_the_arguments_of_its_call_are_passed(draw, name):
+    with pytest.raises(bf.errors.CallError, match=rf"'by'\. Pass the result of book\.{name}\(by=…\)\.$"):
+        getattr(draw, name)(by="client")
+    with pytest.raises(bf.errors.CallError, match=r"'xyz'\. It takes result, "):
+        getattr(draw, name)(xyz=1)
+
+
+@pytest.mark.parametrize("name", sorted(analyses()))
+def test_a_filter_leads_to_a_figure_that_takes_it(october_book, name):
+    with pytest.raises(
+        bf.errors.CallError, match=r"'where'\. (Use book.figures|Filter the rows of its result)"
+    ) as caught:
+        getattr(october_book, name)(where={"practice_area": "Corporate"})
+    for figure in re.findall(r"figures\('(.*)', by", str(caught.value)):
+        assert find_figure(figure)
+
+
+@pytest.mark.parametrize("by", ["week", "month"])
+def test_a_forecast_by_weeks_leads_to_its_horizons(october_book, by):
+    with pytest.raises(bf.errors.ParameterError, match=f"Pass horizons='{by}s'"):
+        october_book.cash_forecast(by=by)
+    with pytest.raises(bf.errors.CallError, match="Did you mean 'horizons'"):
+        october_book.cash_forecast(**{f"{by}s": 8})
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("guideline_check", "bf.guidelines.guideline_check"),
+        ("ledes", "bf.ebilling.ledes"),
+        ("ledes_check", "bf.ebilling.ledes_check"),
+        ("implied_receipts", "mirror.implied_receipts"),
+        ("export", "bf.export"),
+    ],
+)
+def test_a_name_that_a_book_lacks_is_located(october_book, name, place):
+    with pytest.raises(bf.errors.UnknownNameError, match=f"Book has no '{name}'. Did you mean '{place}'"):
+        getattr(october_book, name)
+
+
+def test_an_invoice_can_be_a_whole_number(october_book):
+    number = next(int(each) for each in october_book.invoices["invoice_number"].dropna() if each.isdecimal())
+    for check in (bf.guidelines.guideline_check, bf.ebilling.ledes_check):
+        assert check(october_book, number).equals(check(october_book, str(number)))
+        with pytest.raises(bf.errors.ParameterError, match="There is no invoice '0'"):
+            check(october_book, 0)

@@ -39,7 +39,7 @@ def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
 
         @functools.wraps(rows)
         def function(*args: Any, **kwargs: Any) -> Any:
-            given = bound_arguments(rows.__name__, signature, args, kwargs).arguments
+            given = _bound(rows.__name__, signature, args, kwargs).arguments
             found = {name: given.pop(name, None) for name in names}
             return run(rows.__globals__["ANALYSIS"], Data(given.pop("settings", None), **found), **given)
 
@@ -47,6 +47,12 @@ def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
         return function
 
     return decorate
+
+
+def _bound(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    return bound_arguments(name, signature, args, kwargs, usual=f"bf.book('2026-10').{name}(…)")
 
 
 def _signature(own: inspect.Signature, frames: tuple[str, ...], *, settings: bool) -> inspect.Signature:
@@ -71,7 +77,7 @@ def _written_twice(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = bound_arguments(function.__name__, signature, args, kwargs)
+        given = _bound(function.__name__, signature, args, kwargs)
         given.apply_defaults()
         frames = {name: given.arguments.pop(name) for name in signature.parameters if name in _FRAMES}
         data = Data(given.arguments.pop("settings", None), **frames)

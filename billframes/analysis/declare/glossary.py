@@ -59,14 +59,15 @@ class Glossary(tuple[Term, ...]):
 
 def term(name: str) -> Term | None:
     """
-    Look up a word, ignoring case, spaces and hyphens; None if it is not in the glossary.
+    Look up a word, ignoring case, spaces, hyphens and the plural's "s"; None if it is not in the glossary.
 
     Examples
     --------
     >>> term("Lock up").name
     'lock-up'
     """
-    return _BY_NAME.get(_plain(name))
+    plain = _plain(name)
+    return _BY_NAME.get(plain) or _BY_NAME.get(plain.removesuffix("s"))
 
 
 def _plain(name: str) -> str:
@@ -209,7 +210,7 @@ _TERMS = (
     Term(
         "receivables",
         "Open balances of final invoices: the amounts that clients owe, as `aging` and `overdue_invoices` show them.",
-        ("A/R", "accounts receivable", "who owes"),
+        ("A/R", "accounts receivable", "balance", "who owes"),
     ),
     Term("responsible", "The lawyer who is responsible for a matter, whoever works on it.", ("responsible lawyer",)),
     Term(

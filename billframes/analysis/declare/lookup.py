@@ -27,6 +27,13 @@ def path_of(analysis: str) -> str:
     return f"billframes.analysis.{analysis}()" if analysis in analyses() else f"billframes.{analysis}()"
 
 
+def result_to_pass(analysis: str, argument: str) -> str:
+    """Return advice for an argument of an analysis, or of `figures`, given to its chart or table; else nothing."""
+    of_figures = {"by", "where", "start", "end", "as_of", "compare", "top"}
+    takes = analyses()[analysis].takes if analysis in analyses() else of_figures
+    return f"Pass the result of book.{analysis}({argument}=…)." if argument in takes else ""
+
+
 @functools.cache
 def measures() -> dict[str, Measure]:
     """Return the measures of all analyses, by column."""

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from billframes._shared.names import closest
+from billframes._shared.names import closest, snake_case
+from billframes._shared.namespace import place_of
 from billframes.analysis.declare.explanation import Explanation, as_html
 from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.declare.lookup import analyses, measure
@@ -168,11 +169,10 @@ def explain(name: str | None = None) -> Explanation | Explanations | FigureList 
     if name in figure_names() or same_name(name):
         return FigureExplanation.of(find_figure(name))
     words = [*analyses(), *figure_names(), *(each.name for each in GLOSSARY)]
-    raise ParameterError(
-        f"name={name!r} is neither an analysis, nor a figure, nor a special word.{closest(name, words)} It takes "
-        f"{', '.join(map(repr, analyses()))}, a figure of bf.explain('figures'), a word of bf.explain('glossary'), or "
-        "nothing for a list of the analyses."
-    )
+    place = place_of(snake_case(str(name)))
+    hint = f" See {place} and its help()." if place else closest(name, words)
+    takes = " bf.explain() lists the analyses, bf.explain('figures') the figures, and bf.explain('glossary') the words."
+    raise ParameterError(f"name={name!r} is neither an analysis, nor a figure, nor a special word.{hint or takes}")
 
 
 _NAME = re.compile(r"`([^`]+)`")
