@@ -563,3 +563,9 @@ def test_e_bills_show_what_may_be_refused_or_cut_as_often_rejected(tmp_path):
     pd.testing.assert_frame_equal(with_them.drop(added.index).reset_index(drop=True), plain)
     with pytest.raises(ParameterError, match="guidelines= takes the result of guideline_check"):
         bf.ebilling.ledes_check(given, "1000", guidelines="tern.toml")
+
+
+@pytest.mark.parametrize("invoice", [0, 1.5])
+def test_an_invoice_of_another_kind_is_taken_as_a_number(invoice):
+    with pytest.raises(ParameterError, match=f"There is no invoice '{invoice}' among"):
+        bf.guidelines.guideline_check(frames(), invoice, guidelines=TERN, as_of=AS_OF)
