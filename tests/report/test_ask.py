@@ -289,6 +289,7 @@ def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp
     addresses = [each.get_attribute("href") for each in page.locator(".points .to-ask").all()]
     assert any(re.fullmatch(r"#receivables/by=matter/client=[a-z0-9-]+/2026-10\.\.2026-10", each) for each in addresses)
     assert page.locator(".points .to-ask").first.inner_text().endswith(".")
+    assert re.search(r"Or start from page one: .+, realization · .+, receivables", page.inner_text(".ask"))
     page.locator(".tile .to-ask").first.click()
     total = page.locator(".ask tfoot td").first.get_attribute("title")
     hours = october.result("utilization", by=None, start=october.first, end=october.last)["client_hours"].iloc[0]
@@ -342,4 +343,17 @@ def test_cash_is_a_subject_from_the_first_month_that_the_books_cover(offline, oc
     fees = page.evaluate(ASK, "#fees/by=client/2026-05..2026-10")[-1]
     whole = october.book.figures("fees_amount", by=None, start=dt.date(2026, 5, 1), end=october.last)
     assert float(fees[1]) == pytest.approx(whole["fees_amount"].iloc[0], abs=0.005)
+    page.close()
+
+
+def test_a_name_of_500_characters_does_not_widen_the_page(offline, tmp_path):
+    month = report_of(make_firm(people=2))
+    month.book.matters = month.book.matters.assign(name="M" * 500)
+    page = offline.new_page()
+    page.goto(write(month, tmp_path / "long.html") + "#fees/by=matter/2026-10")
+    page.wait_for_selector(".ask tbody a")
+    page.locator(".ask tbody a").first.click()
+    page.wait_for_selector(".ask .chip")
+    assert "M" * 500 in page.inner_text(".ask .chip")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     page.close()

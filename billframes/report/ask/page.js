@@ -63,7 +63,7 @@ class Ask {
     this.question = found || this.questions.first();
     this.#showChoices();
     this.acts.hidden = !found;
-    this.out.replaceChildren(...(found ? this.#answer() : []));
+    this.out.replaceChildren(...(found ? this.#answer() : [this.#starts()]));
     if (found) this.root.scrollIntoView();
   }
 
@@ -115,12 +115,15 @@ class Ask {
 
   // The tiles and key points of page one lead to their question about the month.
   #linkFigures() {
+    this.starts = [];
     const month = this.cube.months.at(-1).id;
     for (const figure of document.querySelectorAll("[data-ask]")) {
       const asked = this.questions.read(`#${figure.dataset.ask}/${month}`);
       if (!asked || asked.unknown.length) continue;
       const question = asked.only.client ? { ...asked, by: "matter" in this.cube.keys ? "matter" : asked.by } : asked;
-      const link = element("a", { className: "to-ask", href: this.questions.address(question) });
+      const href = this.questions.address(question);
+      this.starts.push([question, href]);
+      const link = element("a", { className: "to-ask", href });
       const detail = figure.querySelector("span");
       // The detail of a key point is the link; a tile has no room but for a word.
       link.textContent = detail ? detail.textContent : "Ask";
@@ -164,6 +167,16 @@ class Ask {
       const kind = element("small", { textContent: this.cube.keys[key] });
       return element("li", {}, element("button", { type: "button", onclick }, bdi(name), " ", kind));
     }));
+  }
+
+  // At rest: the questions of the key points about one client.
+  #starts() {
+    const links = this.starts.filter(([question]) => question.only.client).flatMap(([question, href]) => {
+      const { name } = this.cube.names.client[question.only.client[0]];
+      const title = inSentence(subjectOf(this.cube, question).title);
+      return [element("a", { href }, bdi(name), `, ${title}`), " · "];
+    });
+    return element("p", { className: "why" }, ...(links.length ? ["Or start from page one: ", ...links.slice(0, -1)] : []));
   }
 
   #answer() {
