@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from billframes._shared.messages import DEBUG_VARIABLE, ArgumentParser, say_error, wrapped
+from billframes._shared.messages import DEBUG_VARIABLE, ArgumentParser, say, say_error, wrapped
 from billframes._shared.names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
@@ -74,7 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BillframesError as error:
         say_error(error, args)
         return FAILED
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        for note in getattr(error, "__notes__", ()):
+            say(f"billframes: {note}", error=True)
         return INTERRUPTED
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""

@@ -141,8 +141,13 @@ def say_error(error: Exception, args: argparse.Namespace, sentence: str = "") ->
 
     The sentence is the error's message if none is given.
     """
-    sentence = sentence or _with_options(error, args)
+    sentence = with_notes(error, sentence or _with_options(error, args))
     say("".join(traceback.format_exception(error)) if args.debug else f"billframes: {sentence}", error=True)
+
+
+def with_notes(error: BaseException, sentence: str = "") -> str:
+    """Return an error's message, or another sentence, with the notes that the error has."""
+    return " ".join([sentence or str(error), *getattr(error, "__notes__", ())])
 
 
 def _with_options(error: Exception, args: argparse.Namespace) -> str:

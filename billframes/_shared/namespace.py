@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,16 @@ from billframes.errors import __all__ as error_names, unknown_name
 _ROOT = Path(__file__).parents[1]
 # Methods, by how the objects are called in the docs.
 _METHODS = {"book": ("book/book.py", "*/book_methods.py"), "mirror": ("mirror/mirror.py",)}
+# Words that people look for at the root, with the place of what they mean.
+_ELSEWHERE = {
+    **{verb: f"time_entries.{verb}" for verb in ("plan", "create", "update", "delete", "count", "get")},
+    **dict.fromkeys(("undo", "reverse", "rollback"), "plan.reverse()"),
+    "apply": "plan.apply()",
+    "sync": "mirror.refresh",
+    **dict.fromkeys(("chart", "charts", "plot"), "plots"),
+    "report": "import billframes.report, or billframes report in a terminal",
+}
+_QUOTED = re.compile(r"`(\w+)`")
 _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 
 
@@ -41,6 +51,9 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
                 each: f"{space}.{each}" for space in spaces for each in _listed(folder / space) if each not in names
             }
             inner |= {each: f"errors.{each}" for each in error_names if "errors" in spaces}
+            if package == _ROOT.name and not name.startswith("_") and name not in inner:
+                method = place_of(name)
+                inner |= _ELSEWHERE | _glossary_place(name, [*inner, *names], inner) | ({name: method} if method else {})
             raise unknown_name(package, name, [*inner, *names], inner)
         if modules[name] == ".":
             return import_module(f"{package}.{name}")
@@ -73,6 +86,16 @@ def place_of(name: str) -> str:
         if f"    def {name}(self" in re.sub(r"\(\s+", "(", file.read_text(encoding="utf-8"))
     ]
     return next((f"{owner}.{name}" for owner in [*(f"bf.{each}" for each in spaces), *methods]), "")
+
+
+def _glossary_place(word: str, known: Collection[str], places: Mapping[str, str]) -> dict[str, str]:
+    """Return the place of what a word of the glossary is counted by, or else of its explanation; empty for others."""
+    # The analyses import this module.
+    term = import_module(f"{_ROOT.name}.analysis.declare.glossary").term(word)
+    if term is None or word in _ELSEWHERE:
+        return {}
+    named = [each for each in _QUOTED.findall(term.meaning) if each in known]
+    return {word: places.get(named[0], named[0]) if named else f"explain({word!r})"}
 
 
 def _listed(folder: Path) -> dict[str, str]:

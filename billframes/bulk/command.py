@@ -95,7 +95,7 @@ def _note_hidden(plan: Plan, places: list[int]) -> None:
 def _resume(client: Client, journal: Path, *, yes: bool) -> int:
     """Finish an unfinished journal. The workbook is not compared again."""
     with Journal.open(journal) as opened:
-        left = opened.count("planned") + opened.count("sent") + opened.count("unanswered")
+        left = opened.unfinished
         finished = opened.about.get("finished")
     if not finished:
         say(f"{journal.name} is unfinished: {left:,} of its changes are not done, or their outcome is unknown.")

@@ -180,17 +180,32 @@ class Journal:
         except DamagedJournalError as error:
             raise _damaged(self.path, error) from None
 
-    def outcomes(self) -> Iterator[tuple[str | None, str, str, str, str | None, int | None]]:
-        """Yield the id, action, columns, state, reason and place of each change."""
+    def outcomes(self) -> Iterator[tuple[str | None, str, str | None, str, str, int | None]]:
+        """Yield the id, state, reason, action, columns and place of each change."""
         for each in self.entries():
             columns = ", ".join(name for name, *_ in each.cells)
-            yield each.id, each.action, columns, each.state, each.reason or None, each.place
+            yield each.id, each.state, each.reason or None, each.action, columns, each.place
 
     def count(self, state: str | None = None) -> int:
         """Return the number of all changes, or of those in a state."""
         where = "" if state is None else "WHERE state = ?"
         sql = f"SELECT count(*) FROM change {where}"  # noqa: S608
         return int(self._database.execute(sql, [] if state is None else [state]).fetchone()[0])
+
+    @property
+    def unfinished(self) -> int:
+        """The number of changes that are not done, or whose outcome is unknown."""
+        return sum(map(self.count, ("planned", "sent", "unanswered")))
+
+    def add_note(self, error: BaseException) -> None:
+        """Add a note to the error that interrupts an apply: how far it came, and the call that finishes it."""
+        if self._process.is_current and "bf.bulk.resume" not in str(error):
+            with suppress(sqlite3.Error):
+                total = self.count()
+                error.add_note(
+                    f"{total - self.unfinished:,} of {total:,} changes have an outcome. "
+                    f"Finish with bf.bulk.resume({str(self.path)!r})."
+                )
 
     def planned_updates(self, ids: Sequence[str]) -> list[Entry]:
         """Return the updates of these records that are not sent yet; ids in lower case."""

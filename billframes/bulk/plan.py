@@ -44,6 +44,8 @@ class Plan(SuggestsNames):
         Remarks on the whole frame: columns that are not compared, and edits that look like a mistake.
     requests : int
         The number of requests that it took to make the plan.
+    journal : Path or None
+        The path of the journal; None before `apply`.
     """
 
     def __init__(self, connection: WritingConnection, resource: Resource, planned: PlannedChanges) -> None:
@@ -52,7 +54,7 @@ class Plan(SuggestsNames):
         self.notes = tuple(planned.notes)
         self.requests = planned.requests
         self._time = planned.time
-        self._is_applied = False
+        self.journal: Path | None = None
         self._outcomes: Outcomes | None = None
 
     @property
@@ -83,15 +85,15 @@ class Plan(SuggestsNames):
         ----------
         journal : str or Path, optional
             The file in which each change is saved before it is sent and after its response. It must not exist yet. If
-            not given, a new one in `billframes.bulk.journal.folder()`. It holds narratives and no credentials, and
-            only you can read it.
+            not given, a new one in your folder for the state of programs; `plan.journal` is its path. It holds
+            narratives and no credentials, and only you can read it.
         progress : bool or callable, optional
             As for the loaders.
 
         Returns
         -------
         Outcomes
-            A DataFrame with one row for each change: `id`, `action`, `columns`, `outcome`, `reason` and `row`.
+            A DataFrame with one row for each change: `id`, `outcome`, `reason`, `action`, `columns` and `row`.
             `.failed` plans the changes that failed again; `.journal` is the file's path.
 
         Raises
@@ -112,15 +114,15 @@ class Plan(SuggestsNames):
         >>> plan.reverse().apply()["outcome"].tolist()
         ['done', 'done']
         """
-        if self._is_applied:
+        self._check_not_interrupted()
+        if self._outcomes is not None:
             raise ParameterError(
-                "This plan has been applied. Plan again from the frame, or take .failed of its outcomes. If the apply "
-                "was interrupted, finish its journal with bf.bulk.resume."
+                "This plan has been applied. Plan again from the frame, or take .failed of its outcomes."
             )
         with write_journal(
             journal, self._connection, self._resource, self._columns, self._changes, self._time
         ) as opened:
-            self._is_applied = True
+            self.journal = opened.path
             self._outcomes = apply_journal(self._connection, opened, progress, self._columns)
         return self._outcomes
 
@@ -139,11 +141,19 @@ class Plan(SuggestsNames):
         Raises
         ------
         ParameterError
-            The plan has not been applied.
+            The plan has not been applied, or the apply was interrupted.
         """
+        self._check_not_interrupted()
         if self._outcomes is None:
             raise ParameterError("This plan has not been applied, so there is nothing to reverse.")
         return self._outcomes.reverse()
+
+    def _check_not_interrupted(self) -> None:
+        if self.journal is not None and self._outcomes is None:
+            raise ParameterError(
+                f"This plan's apply was interrupted. outcomes = bf.bulk.resume({str(self.journal)!r}) finishes it; "
+                "then outcomes.reverse() plans to undo it."
+            )
 
     def __repr__(self) -> str:
         return as_text(self._resource, self._changes, self.notes)
@@ -172,10 +182,10 @@ class Outcomes(pd.DataFrame):
     """
     The outcome of each change of a plan; created by `Plan.apply` and `bf.bulk.resume`.
 
-    A DataFrame with one row for each change: `id` (str; for a created record, if known), `action` (category),
-    `columns` (str, the columns that were sent), `outcome` (category: done, changed since planned, billed, refused,
-    gone, uncertain, failed), `reason` (str) and `row` (Int64, the position in the edited frame from 0). Frames derived
-    from it are plain DataFrames.
+    A DataFrame with one row for each change: `id` (str; for a created record, if known), `outcome` (category: done,
+    changed since planned, billed, refused, gone, uncertain, failed), `reason` (str), `action` (category), `columns`
+    (str, the columns that were sent) and `row` (Int64, the position in the edited frame from 0). Frames derived from it
+    are plain DataFrames.
 
     Attributes
     ----------
@@ -227,8 +237,12 @@ def apply_journal(
     columns: Mapping[str, EditColumn] | None = None,
 ) -> Outcomes:
     """Send the unfinished changes of a journal, as `send_journal` does, and return the outcomes of all its changes."""
-    send_journal(connection, journal, progress, columns)
-    types = {"id": "str", "action": ACTIONS, "columns": "str", "outcome": OUTCOMES, "reason": "str", "row": "Int64"}
+    try:
+        send_journal(connection, journal, progress, columns)
+    except BaseException as error:
+        journal.add_note(error)
+        raise
+    types = {"id": "str", "outcome": OUTCOMES, "reason": "str", "action": ACTIONS, "columns": "str", "row": "Int64"}
     outcomes = Outcomes(frame_of(journal.outcomes(), types))
     outcomes._applied = _Applied(connection, resource_of(journal), journal.path)
     return outcomes

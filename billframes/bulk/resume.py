@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 from billframes._session import default_client
 from billframes._shared.limits import user_path
-from billframes.bulk.journal import Journal
+from billframes._shared.messages import say
+from billframes.bulk.journal import Journal, folder
 from billframes.bulk.plan import Outcomes, apply_journal
 from billframes.client import Client
 from billframes.config.credentials import same_address
@@ -14,14 +17,17 @@ from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
 
 
-def resume(journal: str | Path, *, client: Client | None = None, progress: bool | Progress | None = None) -> Outcomes:
+def resume(
+    journal: str | Path | None = None, *, client: Client | None = None, progress: bool | Progress | None = None
+) -> Outcomes:
     """
     Finish the unfinished changes of a journal. No change is sent twice, and none is left out.
 
     Parameters
     ----------
-    journal : str or Path
-        The file that `Plan.apply` wrote.
+    journal : str or Path, optional
+        The file that `Plan.apply` wrote; by default the newest unfinished one of those that `apply` wrote without a
+        given name for the client's server. Its path is then said on stderr.
     client : Client, optional
         A client of the journal's server; by default the default client.
     progress : bool or callable, optional
@@ -35,8 +41,8 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     Raises
     ------
     ParameterError
-        There is no such file, it is not a journal, it belongs to another server, it is finished, or another process is
-        writing it. Nothing was sent.
+        There is no such file or no unfinished journal, it is not a journal, it belongs to another server, it is
+        finished, or another process is writing it. Nothing was sent.
 
     Examples
     --------
@@ -44,7 +50,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     Traceback (most recent call last):
     billframes.errors.ParameterError: There is no journal elsewhere.journal.
     """
-    path = user_path(journal)
+    path = _newest_unfinished(client or default_client()) if journal is None else user_path(journal)
     with Journal.open(path) as opened:
         about = opened.about
         connection = (client or default_client())._connection
@@ -57,3 +63,18 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
         if about.get("finished"):
             raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")
         return apply_journal(connection, opened, progress)
+
+
+def _newest_unfinished(client: Client) -> Path:
+    """Return the newest unfinished journal for the client's server in the folder of journals, and say its name."""
+    found = [(path.stat(), path) for path in folder().glob("*.journal")]
+    address = getattr(client._connection, "base_url", "")
+    for state, path in sorted(found, key=lambda each: each[0].st_mtime_ns, reverse=True):
+        # Other files, damaged ones, and those that another process is writing are left alone.
+        with suppress(ParameterError), Journal.open(path) as opened:
+            about = opened.about
+            if not about.get("finished") and same_address(about.get("base_url", ""), address):
+                say(f"Resuming {path}", error=True)
+                return path
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    raise ParameterError(f"No journal in {folder()} is unfinished for {address or 'a mirror'}.")

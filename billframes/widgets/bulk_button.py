@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipywidgets as w
 
+from billframes._shared.messages import with_notes
 from billframes.bulk.display import changes_not_made, headline, outcome_counts
 from billframes.bulk.plan import Outcomes, Plan
 from billframes.errors import BillframesError, ParameterError
@@ -64,7 +65,7 @@ class ApplyButton(StillForm, w.VBox):  # type: ignore[misc]
         try:
             self.outcomes = self.plan.apply()
         except BillframesError as error:
-            self._question.value = f'<p role="alert">{escape_text(error)}</p>'
+            self._question.value = f'<p role="alert">{escape_text(with_notes(error))}</p>'
             return
         self._question.value = _outcomes_html(self.outcomes)
 

@@ -14,9 +14,12 @@ from msgspec import UNSET
 
 import billframes as bf
 from billframes._shared.names import snake_case
+from billframes._shared.namespace import _ELSEWHERE
 from billframes._shared.suggestions import SuggestsNames
+from billframes.bulk import Plan
 from billframes.loaders.loader import Loader
 from billframes.loading.record import Record
+from billframes.mirror import Mirror
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import fields_of
 
@@ -220,6 +223,37 @@ def test_a_law_firms_word_suggests_the_analysis():
     for word, name in (("receivables", "aging"), ("ar", "aging"), ("unbilled", "wip"), ("realisation", "realization")):
         with pytest.raises(bf.errors.UnknownNameError, match=f"has no '{word}'. Did you mean 'analysis.{name}'?"):
             getattr(bf, word)
+
+
+@pytest.mark.parametrize(
+    ("word", "place"),
+    [
+        ("plan", "time_entries.plan"),
+        ("undo", "plan.reverse()"),
+        ("chart", "plots"),
+        ("implied_receipts", "mirror.implied_receipts"),
+        ("as_of", "mirror.as_of"),
+        ("sync", "mirror.refresh"),
+        ("report", "import billframes.report, or billframes report in a terminal"),
+        ("leakage", "analysis.write_downs"),
+        ("DSO", "analysis.lockup"),
+        ("budget", "analysis.budget_burn"),
+        ("capacity", "explain('capacity')"),
+    ],
+)
+def test_a_word_of_the_trade_or_a_verb_suggests_its_place(word, place, monkeypatch):
+    # A package that was imported is an attribute.
+    monkeypatch.delattr(bf, word, raising=False)
+    with pytest.raises(bf.errors.UnknownNameError) as raised:
+        getattr(bf, word)
+    assert str(raised.value) == f"billframes has no {word!r}. Did you mean {place!r}?"
+
+
+@pytest.mark.parametrize("place", sorted({each for each in _ELSEWHERE.values() if " " not in each}))
+def test_the_place_of_a_verb_exists(place):
+    owner, _, name = place.removesuffix("()").rpartition(".")
+    owners = {"": bf, "plan": Plan, "mirror": Mirror, "time_entries": bf.time_entries}
+    assert hasattr(owners[owner], name)
 
 
 def test_earlier_names_are_refused_with_the_present_one():

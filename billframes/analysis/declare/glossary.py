@@ -135,7 +135,7 @@ _TERMS = (
         "billed is their amount.",
         ("billed",),
     ),
-    Term("budget", "The fees that a matter may cost, from the firm's settings."),
+    Term("budget", "The fees that a matter may cost, from the firm's settings: `budget_burn`."),
     Term("bucket", "A range of days by which amounts are sorted, such as `31-60`, both ends inclusive."),
     Term(
         "client hours",
@@ -268,7 +268,7 @@ _TERMS = (
     ),
     Term(
         "write-down",
-        "Value of time billed − fees billed. Negative is a write-up.",
+        "Value of time billed − fees billed, as in `write_downs`. Negative is a write-up.",
         ("written down", "write-up", "discount", "leakage"),
     ),
 )
