@@ -228,7 +228,7 @@ SHOWN = {
     "Mirror": "age as_of book changes close fiscal_year history implied_receipts path refresh scan settings sizes tag "
     "time vacuum version",
     "Book": "client credits fact figures first_day in_period loaded_on payment_gaps payments period rows settings",
-    "Plan": "apply counts frame notes requests reverse",
+    "Plan": "apply counts frame journal notes requests reverse",
 }
 
 
