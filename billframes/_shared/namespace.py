@@ -53,7 +53,9 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
             inner |= {each: f"errors.{each}" for each in error_names if "errors" in spaces}
             if package == _ROOT.name and not name.startswith("_") and name not in inner:
                 method = place_of(name)
-                inner |= _ELSEWHERE | _glossary_place(name, [*inner, *names], inner) | ({name: method} if method else {})
+                inner |= (
+                    _ELSEWHERE | _glossary_place(name, [*inner, *names], inner) | ({name: method} if method else {})
+                )
             raise unknown_name(package, name, [*inner, *names], inner)
         if modules[name] == ".":
             return import_module(f"{package}.{name}")
