@@ -144,17 +144,20 @@ def _fees(month: Month) -> Iterator[Point]:
 
 
 def _causes(whole: Any, change: float) -> str:
-    """Say which cause explains most of the change of fees, and which causes worked against it."""
+    """Say which cause explains most of the change of fees, and what the others add or take: together all of it."""
     sign = math.copysign(1, change)
     causes = {name: float(whole[name]) * sign for name in _CAUSES if pd.notna(whole[name])}
     main = max(causes, key=lambda each: causes[each], default=None)
     if main is None or causes[main] < A_UNIT:
         return ""
     words = {name: _CAUSES[name][(amount > 0) != (sign > 0)] for name, amount in causes.items()}
-    against = [name for name, amount in causes.items() if amount <= -0.5]
+    with_it = [name for name, amount in causes.items() if amount >= A_UNIT and name != main]
+    against = [name for name, amount in causes.items() if amount <= -A_UNIT]
     verb = "explains" if main == "mix_change_amount" or "realization" in main else "explain"
     is_all = not against and abs(causes[main] - abs(change)) < A_UNIT
     text = f"{_sentence(words[main])} {verb} {'all' if is_all else _money(causes[main])} of it"
+    if with_it:
+        text += f", and {join_names([words[name] for name in with_it])} {_money(sum(causes[n] for n in with_it))}"
     if against:
         took = "took back" if change > 0 else "made up for"
         text += f"; {join_names([words[name] for name in against])} {took} {_money(-sum(causes[n] for n in against))}"
