@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.ebilling import LedesFile, ledes, ledes_check, parsed_file, read_ledes, reading, text_files
+from billframes.ebilling import LedesFile, ledes, ledes_check, parsed_file, read_ledes, read_text_lines, reading
 from billframes.ebilling.findings import FILE_COLUMNS
 from billframes.ebilling.format import LEDES_98BI, LEDES_1998B
 from billframes.errors import IncompleteDataWarning, LedesFormatError, ParameterError
@@ -237,7 +237,7 @@ def test_a_file_of_line_ends_and_the_like_stops_soon(more):
 
 
 def test_a_line_that_does_not_end_is_not_read(monkeypatch):
-    monkeypatch.setattr(text_files, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(read_text_lines, "_LONGEST_LINE", 1000)
     with pytest.raises(ParameterError, match="the line has more than 1,000 characters"):
         read_ledes(f"{GOOD}\r\n{'x' * 2000}")
 
