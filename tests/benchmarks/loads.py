@@ -67,20 +67,20 @@ def main(rounds: int = 1, entries: int = 100_000, matters: int = 20_000, many: i
 def _rows(rounds: int, entries: int, matters: int, many: int) -> Iterator[Row]:
     title = "Decoding pages of 1,000 to Arrow, beside orjson.loads"
     decoded = report(title, (compare(*pair, 4 * rounds, processor) for pair in decoding()))
-    yield _row("decode 20 pages of time entries to Arrow, beside `orjson.loads`", 2.5, decoded[::2])
-    yield _row("decode 5 pages of matters with 0, 20, 5 and 5 custom fields", 2.0, decoded[1::2])
-    lists = ((ENTRIES, entries, "entries", (0.5, 0.8)), (MATTERS, matters, "matters", (0.65, 0.7)))
+    yield _row("decode 20 pages of time entries to Arrow, beside `orjson.loads`", 1.2, decoded[::2])
+    yield _row("decode 5 pages of matters with 0, 20, 5 and 5 custom fields", 1.5, decoded[1::2])
+    lists = ((ENTRIES, entries, "entries", (0.9, 0.65)), (MATTERS, matters, "matters", (0.75, 0.7)))
     for listing, records, name, aims in lists:
         loads = report(f"{records:,} of {listing.path}, no latency", _loads(listing, records, rounds))
         for peer, aim in zip(FEW, aims, strict=True):
             found = [each for each in loads if each.name.startswith(peer)]
             yield _row(f"{records:,} {name} to pandas, no latency, beside {peer}", aim, found)
     behind = report(f"{entries:,} entries behind 100 ms, beside the bare download", _downloads(entries, rounds))
-    yield _row(f"{entries:,} entries behind 100 ms, beside the bare download on 8 connections", 1.3, behind)
+    yield _row(f"{entries:,} entries behind 100 ms, beside the bare download on 8 connections", 1.4, behind)
     busy = report(f"The same beside {WRITES:.0f} writes a second, beside quiet", _busy(entries, rounds))
-    yield _row(f"{entries:,} entries behind 100 ms beside 2 writes a second, beside the same quiet", 1.5, busy)
+    yield _row(f"{entries:,} entries behind 100 ms beside 2 writes a second, beside the same quiet", 1.6, busy)
     first = report("First row of a month of 900 entries in a fresh process, import included", _first_rows(rounds))
-    yield _row("first row of a month in a fresh process, import included, beside `httpx` and pandas", 1.1, first)
+    yield _row("first row of a month in a fresh process, import included, beside `httpx` and pandas", 1.2, first)
     for listing, records, name, _ in lists:
         print(f"\nRequests for {records:,} {name}, and the proof")
         sent = tuple(_requests(listing, records))
