@@ -87,7 +87,7 @@ def _findings(rows: pd.DataFrame, about: Mapping[str, Any]) -> Any:
         f"{count_of(count, 'person', 'people')}."
     )
     if _CHANGE in rows:
-        change = people.groupby("user_name")[_CHANGE].sum().sort_values()
+        change = people.groupby(_WHOSE)[_CHANGE].sum().sort_values().droplevel("user_id")
         ends = [(name, each) for name, each in [*change.head(1).items(), *change.tail(1).items()] if abs(each) >= 1]
         parts = [f"{name} would have {_money(abs(each))} {'less' if each < 0 else 'more'}" for name, each in ends]
         yield (
@@ -138,7 +138,7 @@ def _overview(rows: pd.DataFrame, columns: list[str]) -> dict[str, Any]:
 
 def _moved(rows: pd.DataFrame, details: Mapping[str, str]) -> dict[str, Any]:
     """Return the ten matters of which most moves from one to another, with whose credit changes most."""
-    sums = rows.groupby([*_MATTER, "user_name"], sort=False)[_CHANGE].sum().reset_index()
+    sums = rows.groupby([*_MATTER, *_WHOSE], sort=False)[_CHANGE].sum().reset_index()
     gains = sums[_CHANGE].clip(lower=0).groupby([sums[each] for each in _MATTER]).sum()
     table = []
     for matter, name in gains[gains >= 1].nlargest(_MOST_MATTERS).index:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from billframes.config.firm import FirmSettings
+from billframes.credits.page import credit_page
 from billframes.errors import ConfigError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.demo import sandbox_reports
@@ -315,3 +316,18 @@ def test_settings_have_the_rule(tmp_path):
     assert firm_settings.credits.brackets == {0: 0.3, 250_000: 0.4}
     with pytest.raises(ParameterError, match="credits: firm, originating and responsible add up to 1.5"):
         FirmSettings(credits={"firm": 1, "originating": 0.5})
+
+
+def test_the_changes_of_two_people_of_one_name_are_not_added_up():
+    people = {
+        "user_id": ["u1", "u2"],
+        "user_name": ["Ann Lee"] * 2,
+        "role": pd.Categorical(["working"] * 2, ["working"]),
+    }
+    amounts = {"base_amount": [500.0] * 2, "rate": [1.0] * 2, "credit_amount": [500.0] * 2}
+    other = {"compared_amount": [400.0, 600.0], "difference_amount": [-100.0, 100.0]}
+    rows = pd.DataFrame({"matter_id": ["m1"] * 2, "matter_name": ["Will"] * 2, **people, **amounts, **other})
+    rows.attrs["credits"] = {"base": "billed", "fees_amount": 1_000.0, "fixed_fees": {}}
+    page = credit_page(rows, details={}, period="", firm="", rules=[], settings="", notes=[], remark="")
+    assert "Ann Lee would have 100 less and Ann Lee would have 100 more" in page
+    assert "Ann Lee −100; Ann Lee +100" in page
