@@ -42,11 +42,10 @@ def ask(month: Month, keys: Sequence[str] | None = None) -> tuple[str, str]:
 
 def _too_large(cube: Cube, size: int) -> str:
     smaller = [
-        f"{','.join(keys)} ({len(found.packed()) / 1e6:.1f} MB)"
+        f"{','.join(keys)} ({length / 1e6:.1f} MB)"
         for left_out in cube.keys
         if (keys := [each for each in cube.keys if each != left_out])
-        for found in [Cube.of(cube.month, keys)]
-        if len(found.packed()) <= MOST_BYTES
+        and (length := len(Cube.of(cube.month, keys).packed())) <= MOST_BYTES
     ]
     fits = f" Give --answers with fewer keys: {' or '.join(smaller)}." if smaller else ""
     remedy = f" Add --answers {','.join(cube.keys)} to have it." if size <= MOST_BYTES else fits
