@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._shared.cents import whole_parts
 from billframes.config.credits import exact
 from billframes.credits.rules import MatterRules
 
@@ -60,17 +61,14 @@ def _credits(
         add("working", user, shares.working, cents)
         add("firm", None, shares.firm, cents)
     keys = sorted(quotas, key=lambda key: (ROLES.index(key[0]), key[1] or ""))
-    rounded = _round([quotas[key] for key in keys], sum(cents for _, _, cents in work))
+    rounded = _round([quotas[key] for key in keys])
     return [(key, bases[key], quotas[key], credit) for key, credit in zip(keys, rounded, strict=True)]
 
 
-def _round(quotas: list[Fraction], total: int) -> list[int]:
+def _round(quotas: list[Fraction]) -> list[int]:
     """Round quotas to whole cents that add up to their total, by the largest remainder."""
-    cents = [math.floor(each) for each in quotas]
-    order = sorted(range(len(quotas)), key=lambda place: cents[place] - quotas[place])
-    for place in order[: total - sum(cents)]:
-        cents[place] += 1
-    return cents
+    common = math.lcm(*(each.denominator for each in quotas))
+    return whole_parts([each.numerator * (common // each.denominator) for each in quotas], common)
 
 
 def shared_payouts(rows: pd.DataFrame, before: pd.DataFrame | None, brackets: Mapping[float, float]) -> pd.DataFrame:
@@ -85,7 +83,7 @@ def shared_payouts(rows: pd.DataFrame, before: pd.DataFrame | None, brackets: Ma
         start, credit = int(earlier.get(user, 0)), int(own.sum())
         paid = round(_paid(start + credit, brackets)) - round(_paid(start, brackets))
         quotas = [Fraction(paid * int(each), credit or 1) for each in own]
-        payout |= dict(zip(own.index, _round(quotas, paid if credit else 0), strict=True))
+        payout |= dict(zip(own.index, _round(quotas), strict=True))
     return rows.assign(payout=pd.Series(payout))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
+from billframes._shared.cents import whole_parts
+
 _CENT = Decimal("0.01")
 _FOURTH = Decimal("0.0001")
 ZERO = Decimal("0.00")
@@ -94,8 +96,4 @@ def spread(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     """
     cents, sign = abs(int(amount * 100)), -1 if amount < 0 else 1
     parts = [int(each * 100) for each in weights]
-    whole = sum(parts)
-    shares = [divmod(cents * each, whole) for each in parts]
-    order = sorted(range(len(parts)), key=lambda at: -shares[at][1])
-    one_more = set(order[: cents - sum(share for share, _ in shares)])
-    return [Decimal(sign * (share + (at in one_more))).scaleb(-2) for at, (share, _) in enumerate(shares)]
+    return [Decimal(sign * each).scaleb(-2) for each in whole_parts([cents * each for each in parts], sum(parts))]

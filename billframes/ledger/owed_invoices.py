@@ -19,6 +19,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from billframes._shared.cents import whole_parts
 from billframes._shared.names import as_given
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts
@@ -30,8 +31,6 @@ from billframes.errors import ParameterError
 from billframes.ledger.invoice_matching import ClientNames, exact_number, plain_number
 
 C = nw.col
-
-"""The columns of its invoice that a payment has."""
 
 
 def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
@@ -47,11 +46,8 @@ def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
     if not whole:
         return dict.fromkeys(weights, 0)
     sign = -1 if total < 0 else 1
-    parts = {name: abs(total) * weight // whole for name, weight in weights.items()}
-    rests = sorted(weights, key=lambda name: -(abs(total) * weights[name] % whole))
-    for name in rests[: abs(total) - sum(parts.values())]:
-        parts[name] += 1
-    return {name: sign * part for name, part in parts.items()}
+    parts = whole_parts([abs(total) * weight for weight in weights.values()], whole)
+    return {name: sign * part for name, part in zip(weights, parts, strict=True)}
 
 
 class InvoiceParts:
