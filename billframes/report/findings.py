@@ -16,7 +16,7 @@ import pandas as pd
 from billframes._shared.format import count_of, format_number, format_rounded
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.report import figures, key_points, lists, page_parts, report_tables
+from billframes.report import figures, key_points, lists, page_parts, report_tables, rules
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
 from billframes.report.open_amounts import called
@@ -37,7 +37,7 @@ def fees(month: Month) -> Finding | None:
     whole = table.total.iloc[0]
     change, before = float(whole["change_amount"]), float(whole["before_amount"])
     rows = table.rows[table.rows["change_amount"] * change > 0]
-    if not before > 0 or abs(change) / before < key_points.FEES or rows.empty:
+    if not before > 0 or not rules.FEES.holds(change / before) or rows.empty:
         return None
     first: Any = rows.iloc[0]
     own = abs(float(first["change_amount"]))
@@ -75,7 +75,7 @@ def realization(month: Month) -> Finding | None:
     floor = month.settings.realization_floor
     rows = table.rows[table.rows["worked_amount"] > 0]
     rows = rows.assign(
-        gap=((1 - key_points.WRITTEN_DOWN if floor is None else floor) - rows["billing_realization"])
+        gap=((1 - rules.WRITTEN_DOWN.limit if floor is None else floor) - rows["billing_realization"])
         * rows["worked_amount"]
     )
     rows = rows[rows["gap"] >= A_UNIT].sort_values("gap", ascending=False, kind="stable")
@@ -209,7 +209,7 @@ def work(month: Month) -> Finding | None:
     if not oldest or rows.empty or not rows["total"].sum() > 0:
         return None
     old = float(rows[oldest].sum())
-    if not old / float(rows["total"].sum()) >= key_points.OLD:
+    if not rules.OLD_WORK.holds(old / float(rows["total"].sum())):
         return None
     first: Any = rows.sort_values(oldest, ascending=False, kind="stable").iloc[0]
     days = int(oldest.rstrip("+")) - 1
@@ -227,7 +227,7 @@ def receivables(month: Month) -> Finding | None:
     """Say which clients owe most of what is more than 90 days overdue, and whether work for them continues."""
     row = month.receivables(None).iloc[0]
     late, owed = float(row["overdue"]), float(row["total"]) - float(row["credit_amount"])
-    if not late > 0 or late / owed < key_points.OVERDUE:
+    if not late > 0 or not rules.OVERDUE.holds(late / owed):
         return None
     rows = called(month)
     if rows.empty:
@@ -252,8 +252,8 @@ def trends(month: Month) -> Finding | None:
     now, before = (float(rows[name].sum(skipna=False)) for name in ("now_amount", "year_ago_amount"))
     if not before > 0 or not abs(now / before - 1) > 0:
         return None
-    rose = "rose" if now > before else "fell"
-    return Finding(f"Fees billed of twelve months {rose} by {_ratio(abs(now / before - 1))} to {_money(now)}.")
+    by = _ratio(abs(now / before - 1))
+    return Finding(rules.moved("Fees billed of twelve months", now - before, now, "money", by=by))
 
 
 def _of(month: Month, section: str) -> list[ToDo]:

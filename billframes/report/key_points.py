@@ -1,7 +1,8 @@
 """The key points of a month: what stands out, the firm's own limits first.
 
-Each rule looks at one figure and gives a point with its size: the figure ÷ its threshold. A breach of a limit in the
-firm's settings comes first, always. At least three points are shown, if there are so many, and at most seven.
+Each function asks a rule of `rules` about one figure, and says it with its size: the figure ÷ its threshold. A breach
+of a limit in the firm's settings comes first, always. At least three points are shown, if there are so many, and at
+most seven.
 """
 
 from __future__ import annotations
@@ -14,20 +15,17 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import format_number, format_rounded
+from billframes._shared.format import format_number
 from billframes._shared.names import join_names
-from billframes.report import lists, report_tables
+from billframes.report import lists, report_tables, rules
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.open_amounts import called
 from billframes.report.table_spec import ReportTable
 from billframes.wings import in_report
 
 FEWEST, MOST = 3, 7
-_MISSING = 0.05
 # The days whose work for a client with overdue invoices is recent.
 _RECENT_DAYS = 90
-# Thresholds: shares, and changes as shares or as points of a ratio.
-FEES, WRITTEN_DOWN, POINTS, OVERDUE, OLD = 0.1, 0.05, 0.02, 0.25, 0.2
 # The causes of a change of fees, as they raise and as they lower them.
 _CAUSES = {
     "hours_change_amount": ("more hours", "fewer hours"),
@@ -70,9 +68,9 @@ def key_points(month: Month) -> list[Point]:
 
 
 def _floor(month: Month) -> Iterator[Point]:
-    floor, total = month.settings.realization_floor, month.realization(None).iloc[0]
+    floor, total = rules.floor_of(month.settings), month.realization(None).iloc[0]
     ratio = float(total["billing_realization"])
-    if floor is None or not ratio < floor:
+    if floor is None or not floor.holds(ratio):
         return
     table = report_tables.realization("client")(month)
     largest = _largest(table.rows, "write_down_amount")
@@ -85,30 +83,25 @@ def _floor(month: Month) -> Iterator[Point]:
             f"the bills of {largest[table.label]}{without}"
         ).removesuffix(".") + "."
     before = month.figures(1).get("billing_realization", math.nan)
-    then = f" ({month.same_days_name(1, short=False)}: {format_number(before, 'ratio')})" if before == before else ""
-    headline = (
-        f"Billing realization is {format_number(ratio, 'ratio')}{then}, below the firm’s floor of "
-        f"{format_number(floor, 'ratio')}."
-    )
-    size = 1 + (floor - ratio) / POINTS
-    yield Point(headline, detail, "realization", size, is_breach=True, asks=_asks("realization", largest))
+    then = f"{month.same_days_name(1, short=False)}: {format_number(before, 'ratio')}" if before == before else ""
+    limit = f"below the firm’s floor of {format_number(floor.limit, 'ratio')}"
+    headline = rules.beyond("Billing realization", ratio, "ratio", limit, then=then)
+    yield Point(headline, detail, "realization", 1.0, is_breach=True, asks=_asks("realization", largest))
 
 
 def _utilization_target(month: Month) -> Iterator[Point]:
-    goal = month.settings.firm_target.get("utilization")
+    goal = rules.target_of(month.settings)
     ratio = math.nan if month.scope else float(month.utilization_total["utilization"].iloc[0])
-    if goal is None or not ratio < goal:
+    if goal is None or not goal.holds(ratio):
         return
     table = report_tables.timekeepers(month)
     idle = _largest(table.rows, "idle_capacity_hours") if "idle_capacity_hours" in table.rows else None
-    hours = (goal - ratio) * float(month.utilization_total["capacity_hours"].iloc[0])
+    hours = (goal.limit - ratio) * float(month.utilization_total["capacity_hours"].iloc[0])
     detail = f"{format_number(hours, 'hours')} more client hours would have reached it."
     if idle is not None:
         detail += f" {idle[table.label]} recorded none of {format_number(idle['idle_capacity_hours'], 'hours')} hours."
-    headline = (
-        f"Utilization is {format_number(ratio, 'ratio')}, below the firm’s target of {format_number(goal, 'ratio')}."
-    )
-    yield Point(headline, detail, "utilization", 1 + (goal - ratio) / POINTS, is_breach=True)
+    limit = f"below the firm’s target of {format_number(goal.limit, 'ratio')}"
+    yield Point(rules.beyond("Utilization", ratio, "ratio", limit), detail, "utilization", 1.0, is_breach=True)
 
 
 def _budgets(month: Month) -> Iterator[Point]:
@@ -135,12 +128,10 @@ def _fees(month: Month) -> Iterator[Point]:
     change, before = float(whole["change_amount"]), float(whole["before_amount"])
     if not before > 0 or not change:
         return
-    headline = (
-        f"Fees billed {'rose' if change > 0 else 'fell'} by {_money(abs(change))} to {_money(whole['after_amount'])} "
-        f"({month.same_days_name(1, short=False)}: {_money(before)})."
-    )
+    then = f"{month.same_days_name(1, short=False)}: {_money(before)}"
+    headline = rules.moved("Fees billed", change, float(whole["after_amount"]), "money", then=then)
     detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change)}"
-    yield Point(headline, detail, "changes", abs(change) / before / FEES, asks="fees")
+    yield Point(headline, detail, "changes", rules.FEES.size(change / before), asks="fees")
 
 
 def _causes(whole: Any, change: float) -> str:
@@ -169,29 +160,27 @@ def _realization(month: Month) -> Iterator[Point]:
     if table is None:
         return
     whole = table.total.iloc[0]
-    change, floor = float(whole["change_ratio"]), month.settings.realization_floor
+    change, now, floor = float(whole["change_ratio"]), float(whole["after_ratio"]), rules.floor_of(month.settings)
     # Below the floor, the breach is the point.
-    if not abs(change) > 0 or (floor is not None and whole["after_ratio"] < floor):
+    if not abs(change) > 0 or (floor is not None and floor.holds(now)):
         return
-    headline = (
-        f"Billing realization {'rose' if change > 0 else 'fell'} by {_points(abs(change))} to "
-        f"{format_number(whole['after_ratio'], 'ratio')}."
-    )
+    headline = rules.moved("Billing realization", change, now, "ratio")
     detail = _largest_part(table, "change_ratio", change, unit="points")
-    yield Point(headline, detail, "realization", abs(change) / POINTS)
+    yield Point(headline, detail, "realization", rules.REALIZATION.size(change))
 
 
 def _written_down(month: Month) -> Iterator[Point]:
     table = report_tables.realization("client")(month)
     whole = table.total.iloc[0]
     down, worth = float(whole["write_down_amount"]), float(whole["worked_amount"])
-    floor = month.settings.realization_floor
+    floor = rules.floor_of(month.settings)
     # A breach of the floor says the same.
-    if not (worth > 0 and down > 0) or (floor is not None and 1 - down / worth < floor):
+    if not (worth > 0 and down > 0) or (floor is not None and floor.holds(1 - down / worth)):
         return
     headline = f"{_money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
     asks = _asks("realization", _largest(table.rows, "write_down_amount"))
-    yield Point(headline, _most_of(table, "write_down_amount"), "realization", down / worth / WRITTEN_DOWN, asks=asks)
+    size = rules.WRITTEN_DOWN.size(down / worth)
+    yield Point(headline, _most_of(table, "write_down_amount"), "realization", size, asks=asks)
 
 
 def _utilization(month: Month) -> Iterator[Point]:
@@ -204,17 +193,17 @@ def _utilization(month: Month) -> Iterator[Point]:
     table = report_tables.timekeepers(month)
     busy = table.rows[table.rows["utilization"] > 1]
     count = f"{len(busy)} of {len(table.rows)} people recorded more than their available hours." if len(busy) else ""
-    rose = "rose" if now > before else "fell"
-    headline = f"Utilization {rose} by {_points(abs(now - before))} to {format_number(now, 'ratio')}."
+    change = now - before
+    headline = rules.moved("Utilization", change, now, "ratio")
     # People who left have available hours until the settings say when.
     active = [month.result("utilization", by=None, start=each.start, end=each.end, roster="active") for each in spans]
     now_active, before_active = (float(each["utilization"].iloc[0]) for each in active)
-    change = abs(now - before)
-    if change - abs(now_active - before_active) >= POINTS:
+    change = abs(change)
+    if rules.UTILIZATION.holds(change - abs(now_active - before_active)):
         change = abs(now_active - before_active)
         then = f"{month.same_days_name(1, short=False)}: {format_number(before_active, 'ratio')}"
         count = f"Of those who recorded hours it is {format_number(now_active, 'ratio')} ({then}). {count}".rstrip()
-    yield Point(headline, count, "utilization", change / POINTS)
+    yield Point(headline, count, "utilization", rules.UTILIZATION.size(change))
 
 
 def _overdue(month: Month) -> Iterator[Point]:
@@ -234,7 +223,7 @@ def _overdue(month: Month) -> Iterator[Point]:
         if first is not None:
             detail = f"{first['client_name']} owes {_money(first['overdue'])} of it."
             asks = _asks(asks, first)
-    yield Point(headline, detail, "receivables", late / owed / OVERDUE, asks=asks)
+    yield Point(headline, detail, "receivables", rules.OVERDUE.size(late / owed), asks=asks)
 
 
 def last_work(month: Month, client: Any) -> str:
@@ -268,7 +257,7 @@ def _old_work(month: Month) -> Iterator[Point]:
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
     detail = f"{detail if len(rows) > 1 else ''}{beside}".strip()
-    yield Point(headline, detail, "work_in_progress", old / total / OLD, asks="wip")
+    yield Point(headline, detail, "work_in_progress", rules.OLD_WORK.size(old / total), asks="wip")
 
 
 def _unbilled(month: Month) -> Iterator[Point]:
@@ -295,7 +284,7 @@ def is_time_missing(month: Month) -> bool:
         return False
     missing = float(lists.missing_time(month).total["missing_hours"].iloc[0])
     available = float(month.utilization_total["capacity_hours"].iloc[0])
-    return missing >= LEAST_HOURS and missing >= _MISSING * available
+    return missing >= LEAST_HOURS and missing >= rules.MISSING_TIME.limit * available
 
 
 def missing_words(table: ReportTable) -> str:
@@ -364,7 +353,3 @@ def _day(month: Month) -> str:
 
 def _money(value: Any) -> str:
     return format_number(float(value), "money")
-
-
-def _points(value: float) -> str:
-    return f"{format_rounded(value * 100, '{:,.1f}')} pts"

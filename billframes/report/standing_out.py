@@ -1,7 +1,7 @@
-"""When a further section is on the page: one rule each, with its limit.
+"""When a further section is on the page: the sentence of one rule each.
 
-A rule returns the sentence that says what stands out, or nothing for a quiet month. The workbook has the tables in any
-month. A comparison with the year before needs data of those days.
+A function returns the sentence that says what stands out, or nothing for a quiet month. The workbook has the tables in
+any month. A comparison with the year before needs data of those days.
 """
 
 from __future__ import annotations
@@ -11,18 +11,15 @@ from typing import Any
 
 from billframes._shared.format import format_number
 from billframes.periods import Period
+from billframes.report import rules
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR
-
-_LAG_DAYS, _LATE_SHARE = 5.0, 0.1
-_RATE_CHANGE, _POINTS = 0.05, 0.1
-_CLIENT_SHARE, _NEW_SHARE = 0.15, 0.1
 
 
 def late_bills(month: Month) -> str:
     """Tell whether work was billed 5 days later than a year ago, on average."""
     now, then = (_figure(month, "billing_lag", "hours_weighted_lag_days", back) for back in (0, YEAR))
-    if not now - then >= _LAG_DAYS:
+    if not rules.LATE_BILLS.holds(now - then):
         return ""
     return (
         f"An hour of work was billed after {format_number(now, 'days')} days on average "
@@ -33,7 +30,7 @@ def late_bills(month: Month) -> str:
 def late_time(month: Month) -> str:
     """Tell whether a tenth of the time entries was entered more than a week after the work."""
     share = _figure(month, "timekeeping_lag", "late_ratio")
-    if not share >= _LATE_SHARE:
+    if not rules.LATE_TIME.holds(share):
         return ""
     return f"{format_number(share, 'ratio')} of the month’s time entries were entered more than 7 days after the work."
 
@@ -41,13 +38,10 @@ def late_time(month: Month) -> str:
 def rates(month: Month) -> str:
     """Tell whether the firm's effective rate differs by 5% from a year ago."""
     now, then = (_figure(month, "effective_rates", "effective_rate", back) for back in (0, YEAR))
-    if not (then > 0 and abs(now / then - 1) >= _RATE_CHANGE):
+    if not (then > 0 and rules.RATES.holds(now / then - 1)):
         return ""
-    rose = "rose" if now > then else "fell"
-    return (
-        f"The effective rate {rose} by {format_number(abs(now / then - 1), 'ratio')} to {format_number(now, 'money')} "
-        f"({_year_ago(month)}: {format_number(then, 'money')})."
-    )
+    by, before = format_number(abs(now / then - 1), "ratio"), f"{_year_ago(month)}: {format_number(then, 'money')}"
+    return rules.moved("The effective rate", now - then, now, "money", by=by, then=before)
 
 
 def origination(month: Month) -> str:
@@ -57,7 +51,7 @@ def origination(month: Month) -> str:
         return ""
     shares = [each.set_index("originator_id")["fees_amount"] / each["fees_amount"].sum() for each in (now, then)]
     changes = (shares[0].reindex(shares[0].index.union(shares[1].index)).fillna(0) - shares[1]).dropna()
-    if changes.empty or not changes.abs().max() >= _POINTS:
+    if changes.empty or not rules.ORIGINATION.holds(changes.abs().max()):
         return ""
     id_ = changes.abs().idxmax()
     names = {row["originator_id"]: row["originator_name"] for each in (then, now) for row in each.to_dict("records")}
@@ -71,7 +65,7 @@ def concentration(month: Month) -> str:
         return ""
     days = twelve_months(month)
     rows = month.with_distinct_names(month.result("contribution", by="client", start=days.start, end=days.end))
-    large = rows[rows["share"] >= _CLIENT_SHARE].sort_values("share", ascending=False, kind="stable")
+    large = rows[rows["share"] >= rules.CONCENTRATION.limit].sort_values("share", ascending=False, kind="stable")
     if large.empty:
         return ""
     first: Any = large.iloc[0]
@@ -81,7 +75,7 @@ def concentration(month: Month) -> str:
 def new_business(month: Month) -> str:
     """Tell whether new clients brought a tenth of the fees."""
     share = _figure(month, "new_business", "new_client_share") if month.is_known(twelve_months(month)) else math.nan
-    if not share >= _NEW_SHARE:
+    if not rules.NEW_CLIENTS.holds(share):
         return ""
     return f"Clients who are new within twelve months brought {format_number(share, 'ratio')} of the fees."
 
