@@ -51,7 +51,6 @@ RESULTS = {
     "figures": 'book.figures("client_hours", "billed_amount", "wip", "receivables", by="practice_area")',
     "leverage": 'book.leverage(by="practice_area")',
     "missing_time": "book.missing_time().head(12)",
-    "origination": "book.origination()",
     "prebill_review": 'book.prebill_review("Miriam Harrow").head(12)',
     "profitability": (
         "book.profitability(settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users['user_id'], 120.0)))"

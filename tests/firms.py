@@ -334,7 +334,7 @@ CALLS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "realization by work date": _call("realization", *MONEY, *PEOPLE, **_OF_YEAR, basis="work_date"),
     "write-downs": _call("write_downs", *MONEY, *PEOPLE, **_OF_YEAR),
     "contribution": _call("contribution", *MONEY, *PEOPLE, **_OF_YEAR),
-    "origination": _call("origination", *MONEY, *PEOPLE, **_OF_YEAR),
+    "fees by originator": _call("contribution", *MONEY, *PEOPLE, **_OF_YEAR, by="originator"),
     "effective rates": _call("effective_rates", *MONEY, *PEOPLE, **_OF_YEAR),
     "profitability": _profitability,
     "fixed-fee realization": _call("fixed_fee_realization", "time_entries", "fixed_fees", *PEOPLE, **_OF_YEAR),

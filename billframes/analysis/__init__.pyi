@@ -23,7 +23,6 @@ from billframes.analysis.sheets.leverage import leverage as _leverage
 from billframes.analysis.sheets.lockup import lockup as lockup
 from billframes.analysis.sheets.missing_time import missing_time as _missing_time
 from billframes.analysis.sheets.new_business import new_business as _new_business
-from billframes.analysis.sheets.origination import origination as origination
 from billframes.analysis.sheets.overdue_invoices import overdue_invoices as _overdue_invoices
 from billframes.analysis.sheets.prebill_review import prebill_review as _prebill_review
 from billframes.analysis.sheets.profitability import profitability as _profitability

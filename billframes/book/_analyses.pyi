@@ -241,20 +241,6 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
-    def origination(
-        self,
-        by: By = None,
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
-    ) -> pd.DataFrame: ...
     def overdue_invoices(
         self,
         *,

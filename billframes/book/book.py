@@ -265,7 +265,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         Parameters
         ----------
         figure : str
-            A sum, such as "billed_amount", "wip", "receivables" or "origination.fees_amount".
+            A sum, such as "billed_amount", "wip", "receivables" or "contribution.billed_amount".
         by, where
             As in `billframes.rows`.
         start, end, as_of, payments

@@ -17,7 +17,6 @@ fixed_fee_realization: Plot
 leverage: Plot
 lockup: Plot
 new_business: Plot
-origination: Plot
 profitability: Plot
 realization: Plot
 scorecard: Plot

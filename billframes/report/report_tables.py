@@ -188,10 +188,9 @@ def twelve_months(month: Month) -> ReportTable:
 
 def fees_by_originator(month: Month) -> ReportTable:
     """Return fees by originator; the shares of an invoice's originators add up to its fees."""
-    rows = month.result("origination", by="originator", start=month.first, end=month.last)
-    rows = largest_first(month.with_distinct_names(rows), "fees_amount")
+    rows = month.with_distinct_names(month.result("contribution", by="originator", start=month.first, end=month.last))
     total = pd.DataFrame([total_of(rows)])
-    return of_analysis("origination", "Fees by originator", rows, total, order="fees_amount")
+    return of_analysis("contribution", "Fees by originator", rows, total, order="fees_amount")
 
 
 def scorecard(month: Month) -> ReportTable:

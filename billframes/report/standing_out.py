@@ -46,7 +46,7 @@ def rates(month: Month) -> str:
 
 def origination(month: Month) -> str:
     """Tell whether an originator's share of fees differs by 10 points from a year ago."""
-    now, then = (_rows(month, "origination", back, by="originator") for back in (0, YEAR))
+    now, then = (_rows(month, "contribution", back, by="originator") for back in (0, YEAR))
     if now is None or then is None:
         return ""
     shares = [each.set_index("originator_id")["fees_amount"] / each["fees_amount"].sum() for each in (now, then)]

@@ -18,7 +18,6 @@ leverage: TableOf
 lockup: TableOf
 missing_time: TableOf
 new_business: TableOf
-origination: TableOf
 overdue_invoices: TableOf
 prebill_review: TableOf
 profitability: TableOf

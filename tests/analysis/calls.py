@@ -34,7 +34,6 @@ from billframes.analysis import (
     leverage,
     missing_time,
     new_business,
-    origination,
     overdue_invoices,
     prebill_review,
     profitability,
@@ -262,7 +261,7 @@ WORK = (*ITEMS, *PEOPLE)
 
 # Every analysis with `by`, to group by a custom field of clients.
 BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...] = (
-    *((each, WORK, {}) for each in (realization, contribution, effective_rates, origination, profitability)),
+    *((each, WORK, {}) for each in (realization, contribution, effective_rates, profitability)),
     (write_downs, WORK, {}),
     (new_business, WORK, {"start": "2026-10"}),
     (reconcile, ITEMS, {}),
@@ -339,8 +338,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "new business of the firm": call(new_business, *WORK, by=None, start="2027-09-01", end="2027-10-12"),
     "contribution by client": call(contribution, *WORK, settings=SETTINGS),
     "contribution by role and quarter": call(contribution, *WORK, by=["role", "quarter"], start="2026-10"),
-    "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
-    "origination by client": call(origination, *WORK, by="client"),
+    "contribution by originator": call(contribution, *WORK, by="originator", start="2026-10", settings=SETTINGS),
+    "contribution by originator and client": call(contribution, *WORK, by=["originator", "client"]),
     "effective rates by user": call(effective_rates, *WORK, settings=SETTINGS),
     "rates of years by user": call(effective_rates, *WORK, by=["user", "year"], settings=SETTINGS),
     "rates of years by originator": call(effective_rates, *WORK, by=["originator", "year"], basis="work_date"),

@@ -34,7 +34,6 @@ def frames_of():
 def number_of_keys(frames, function, names, options, columns):
     """Return how many columns are keys; the rows of each add up to the row without keys."""
     given = {name: frames[name] for name in names}
-    # Origination has a row for each originator.
     whole = rows_of(function(**given, **options, by=None))
     return sum(is_key(function, given, options, column, whole) for column in columns)
 

@@ -150,7 +150,6 @@ ADDED_UP = {
     "exposure": "matter",
     "reconcile": "client",
     "new_business": "client",
-    "origination": "client",
     "scorecard": "user",
 }
 

@@ -179,7 +179,7 @@ def test_dask_frames_are_refused_by_every_analysis(dask_frame, frames_of):
 def test_one_dask_frame_among_others_is_refused(dask_frame, pandas_firm):
     frames = edge_case_frames(pandas_firm)
     with pytest.raises(ParameterError, match=f"^users {DASK}"):
-        CALLS["origination"](frames | {"users": dask_frame})
+        CALLS["contribution by originator"](frames | {"users": dask_frame})
 
 
 def test_dask_frames_are_refused_by_every_chart_and_table(dask_frame):
@@ -204,7 +204,7 @@ def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_
     with pytest.raises(
         ParameterError, match="matters: originator_ids is of the type String, such as .*, not lists of text"
     ):
-        CALLS["origination"](frames)
+        CALLS["contribution by originator"](frames)
 
 
 def test_an_engine_that_is_not_supported_is_refused_by_name(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from billframes.analysis import budget_burn, contribution, effective_rates, origination, profitability, realization
+from billframes.analysis import budget_burn, contribution, effective_rates, profitability, realization
 from billframes.analysis.declare.columns import MATTER_TYPES
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
@@ -52,7 +52,8 @@ def test_contribution_is_largest_first_and_adds_up_to_one(firm):
     """Net of expenses: i1 1400, the credit -200, i4 850, i6 250; 2300 in all."""
     rows = run(firm, contribution, by="client")
     assert list(rows[0]) == [
-        "client_id", "client_name", "billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share",
+        *("client_id", "client_name", "worked_amount", "billed_amount", "fixed_fee_amount", "fees_amount"),
+        *("settled_amount", "share", "running_share"),
     ]  # fmt: skip
     assert [(row["client_id"], row["client_name"]) for row in rows] == [
         ("c1", "Acme"),
@@ -129,13 +130,13 @@ def test_hidden_rates_leave_fees_known(firm):
         rows = {row["user_name"]: row for row in run(firm, contribution, hidden, by="user")}
     assert rows["Ada"]["fees_amount"] == pytest.approx(400.0)
     with pytest.warns(RatesHiddenWarning):
-        rows = {row["originator_name"]: row for row in run(firm, origination, hidden)}
+        rows = {row["originator_name"]: row for row in run(firm, contribution, hidden, by="originator")}
     assert rows["Ada"]["worked_amount"] is None
     assert rows["Ada"]["billed_amount"] == pytest.approx(200.0)
 
 
-def test_origination_splits_equally_and_never_counts_twice(firm):
-    rows = run(firm, origination)
+def test_fees_by_originator_split_equally_and_never_counts_twice(firm):
+    rows = sorted(run(firm, contribution, by="originator"), key=lambda row: row["originator_name"])
     assert [(row["originator_id"], row["originator_name"]) for row in rows] == [
         ("u1", "Ada"), ("u2", "Ben"), (None, "Unassigned"),
     ]  # fmt: skip
@@ -150,10 +151,10 @@ def test_origination_splits_equally_and_never_counts_twice(firm):
         assert [row[name] for row in rows] == pytest.approx(values), name
 
 
-def test_origination_by_weights_and_client(firm):
+def test_fees_by_originator_with_weights_and_by_client(firm):
     weights = FirmSettings(originator_weights={"m1": {"ben@firm.example": 0.2, "u9": 0.8}, "m5": {"u1": 1}})
     with pytest.warns(IncompleteDataWarning, match=r"settings name 1 user .*: u9 \(originator_weights\)"):
-        rows = run(firm, origination, settings=weights, users=firm.users(), by="client")
+        rows = run(firm, contribution, settings=weights, users=firm.users(), by=["originator", "client"])
     assert {(row["originator_name"], row["client_id"]): row["fees_amount"] for row in rows} == pytest.approx(
         {
             ("Ada", "c2"): 250.0,
@@ -264,7 +265,7 @@ def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
     assert [rows[1][name] for name in ("prebill_amount", "used_amount", "budget_burn")] == [None, None, None]
 
 
-@pytest.mark.parametrize("analysis", [contribution, origination, effective_rates, realization])
+@pytest.mark.parametrize("analysis", [contribution, effective_rates, realization])
 def test_bad_input_is_named_before_anything_is_computed(pandas_firm, analysis):
     with pytest.raises(ParameterError, match="Did you mean 'client'"):
         run(pandas_firm, analysis, by="clint")
@@ -316,7 +317,6 @@ def test_inputs_are_left_alone_and_types_are_pandas_own(pandas_firm):
     matters = pandas_firm.matters()
     results = [
         contribution(**frames, by="originator", matters=matters),
-        origination(**frames, matters=matters),
         effective_rates(**frames, matters=matters),
         budget_burn(**frames, settings=FirmSettings(budgets={"m1": 5, "m9": 1})),
     ]

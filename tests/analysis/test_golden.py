@@ -69,7 +69,7 @@ def calls():
     "name",
     [
         *("scorecard", "exposure", "stale", "overdue_invoices", "prebill_review", "write_downs", "effective_rates"),
-        *("profitability", "origination", "contribution", "new_business", "realization", "wip"),
+        *("profitability", "contribution", "new_business", "realization", "wip"),
     ],
 )
 def test_a_note_and_a_refusal_name_the_analysis_that_was_asked(name, calls):

@@ -35,9 +35,7 @@ def of_month(client):
 
 
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
-@pytest.mark.parametrize(
-    "name", ["realization", "write_downs", "effective_rates", "contribution", "origination", "profitability"]
-)
+@pytest.mark.parametrize("name", ["realization", "write_downs", "effective_rates", "contribution", "profitability"])
 def test_work_and_invoices_loaded_for_one_month_are_refused(name, to, whole, of_month):
     with pytest.raises(ParameterError, match=r"time_entries was loaded for 2026-10-01 to 2026-10-31 only.*bf\.book"):
         getattr(analysis, name)(**of_month[to], start=MONTH, matters=whole[to]["matters"])

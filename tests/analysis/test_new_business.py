@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from billframes import FirmSettings
-from billframes.analysis import contribution, new_business, origination
+from billframes.analysis import contribution, new_business
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
@@ -138,7 +138,7 @@ def test_the_year_before_of_february_ends_with_february(pandas_firm, start, end,
 @QUICK
 @given(book=BOOKS, by=st.sampled_from(["practice_area", "originator", "client", "matter", "cf_tier", "responsible"]))
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
-def test_rows_re_add_and_fees_are_those_of_origination(pandas_firm, book, by):
+def test_rows_re_add_and_fees_are_those_of_originators(pandas_firm, book, by):
     entries, bills, costs, fees = frames(pandas_firm, book)
     given = {"time_entries": entries, "invoices": bills, "expenses": costs, "fixed_fees": fees}
     given["matters"] = pandas_firm.matters(**FIRM)
@@ -149,7 +149,7 @@ def test_rows_re_add_and_fees_are_those_of_origination(pandas_firm, book, by):
     sums += ["new_clients", "dormant_clients"] if by == "client" else []
     for name in sums:
         assert rows[name].sum() == pytest.approx(whole[name].iloc[0], abs=1e-6), name
-    fees_amount = origination(**given, **days)["fees_amount"].sum()
+    fees_amount = contribution(**given, by="originator", **days)["fees_amount"].sum()
     assert whole["fees_amount"].iloc[0] == pytest.approx(fees_amount, abs=1e-6)
     by_client = contribution(**given, by="client", **days).dropna(subset=["client_id"])["fees_amount"]
     largest = max(by_client.max() if len(by_client) else 0.0, 0.0)

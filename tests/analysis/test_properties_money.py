@@ -11,10 +11,10 @@ from billframes.analysis import (
     budget_burn,
     contribution,
     effective_rates,
-    origination,
     reconcile,
     wip as work_in_progress,
 )
+from billframes.analysis.keys.by import names_in
 from billframes.config.firm import FirmSettings
 from tests.examples import examples
 
@@ -96,10 +96,9 @@ def open_work(firm, book, by, order=slice(None)):
 
 def results(firm, book, by, order=slice(None)):
     given_frames, matters = by_name(firm, book, order), firm.matters()
-    more = [] if by == "originator" else by
     found = (
         contribution(**given_frames, by=by, matters=matters),
-        origination(**given_frames, by=more, matters=matters),
+        contribution(**given_frames, by=["originator", *names_in(by)], matters=matters),
         effective_rates(**given_frames, by=by, matters=matters),
         budget_burn(**given_frames, settings=BUDGETS, matters=matters),
         reconcile(**given_frames),

@@ -46,7 +46,6 @@ BEFORE = {
     "lockup": 132,
     "missing_time": 44,
     "new_business": 91,
-    "origination": 72,
     "overdue_invoices": 56,
     "prebill_review": 107,
     "profitability": 72,

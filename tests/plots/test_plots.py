@@ -554,11 +554,6 @@ EXAMPLES = {
         ["25.0%", "1 opened"],
         "All fees, and those of new clients by practice area",
     ),
-    "origination": (
-        {"originator_name": ["Ada"], "billed_amount": [1000.0], "fixed_fee_amount": [500.0], "fees_amount": [1500.0]},
-        ["1,500"],
-        "All fees by originator",
-    ),
     "profitability": (
         {
             "client_name": ["Acme", "Bolt"],

@@ -97,8 +97,8 @@ _TERMS = (
     ),
     Term(
         "compensation",
-        "What the firm pays its people. The billing system doesn't have it. `contribution`, `origination` and "
-        "`scorecard` have figures that such plans use.",
+        "What the firm pays its people. The billing system doesn't have it. `contribution` and `scorecard` have "
+        "figures that such plans use.",
     ),
     Term(
         "days sales outstanding",
@@ -194,7 +194,11 @@ _TERMS = (
         "An invoice's amount less tax, expenses and fixed fees, spread over its billable time entries in proportion to "
         "their value, or to their hours if rates are hidden. The firm's settings state the tax.",
     ),
-    Term("originator", "The person who brought a matter to the firm and is credited with its fees.", ("origination",)),
+    Term(
+        "originator",
+        "The person who brought a matter to the firm. `contribution` by originator credits people with its fees.",
+        ("origination",),
+    ),
     Term("overdue", "At least one day past the due date."),
     Term(
         "draft bill",

@@ -73,7 +73,7 @@ def rows(
     Parameters
     ----------
     figure : str
-        A sum, such as "billed_amount", "wip", "receivables" or "origination.fees_amount".
+        A sum, such as "billed_amount", "wip", "receivables" or "contribution.billed_amount".
     by : str or list of str, optional
         Keys to show with each row. By "originator", a row is listed once for each originator of its matter.
     where : mapping of str to object, optional

@@ -1,4 +1,4 @@
-"""Contribution: all fees by any key, largest first.
+"""Contribution: all fees by any key, largest first; by originator, each fee counts once.
 
 Time fees and fixed fees on all final invoices of the period count, also those of contingency matters, which
 `realization` leaves out.
@@ -14,10 +14,12 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys
-from billframes.analysis.rules.fees import all_fees
+from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.rules.fees import FEES, all_fees
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
+
+_SUMS = (Sum("worked_amount", "value"), *FEES, Sum("settled_amount", "settled_fees"))
 
 
 @sheet
@@ -42,12 +44,17 @@ def contribution(
     matters of every type. They add up to the invoices' amounts less their expenses. Pass items and invoices of any
     date, as for `realization`; the period is applied here.
 
+    With `by="originator"`, a matter's fees are split equally among its originators, or by the settings'
+    `originator_weights`.
+
     Parameters
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters : frame, optional
+        With the columns that `by` needs, such as `originator_ids` and `originator_names`.
 
     Examples
     --------
@@ -69,13 +76,26 @@ def contribution(
       client_name  billed_amount  fees_amount  share  running_share
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
+
+    Ada and Ben brought in the matter of these entries. With weights, three quarters of its fees are Ada's:
+
+    >>> entries, none = entries.assign(matter_id="m1"), pd.DataFrame()
+    >>> matters = pd.DataFrame({
+    ...     "matter_id": ["m1"], "originator_ids": [["u1", "u2"]], "originator_names": [["Ada", "Ben"]],
+    ... })
+    >>> firm = FirmSettings(originator_weights={"m1": {"u1": 0.75, "u2": 0.25}})
+    >>> frames = {"expenses": none, "fixed_fees": none, "invoices": invoices, "matters": matters}
+    >>> contribution(entries, **frames, by="originator", settings=firm)[["originator_name", "fees_amount"]]
+      originator_name  fees_amount
+    0             Ada        975.0
+    1             Ben        325.0
     """
 
 
 def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     keys = Keys.of(call, by)
-    totals = all_fees(call, keys, call.period(start, end))
-    fees = keys.finish(totals, ("billed_amount", "fixed_fee_amount", "fees_amount"))
+    totals = all_fees(call, keys, call.period(start, end), sums=_SUMS)
+    fees = keys.finish(totals, [name for name in ANALYSIS.measure_names if not name.endswith("share")])
     return keys.with_shares(fees, "fees_amount", ANALYSIS.measure_names)
 
 
@@ -84,8 +104,9 @@ ANALYSIS = Analysis(
     rows_of=_rows,
     question="Which clients, matters or people do the fees come from?",
     summary=(
-        "It shows the fees on final invoices by client, matter or person, and the share of each row in all fees. Rows "
-        "are sorted from large to small."
+        "It shows the fees on final invoices by client, matter or person, from large to small, and the share of each "
+        "row in all fees. By originator, it credits each matter's fees to the people who brought it in, equally or by "
+        "the weights in the firm's settings."
     ),
     example=(
         "Acme's invoice of 1000 has 700 of time, a fixed fee of 200 and expenses of 100, so its fees are 900. "
@@ -103,16 +124,19 @@ ANALYSIS = Analysis(
     cannot_tell=(
         "The cash received, and when it was received.",
         "Who did the work for a fixed fee: it counts for the user of the fee.",
+        "Agreed parts of originators that are not in the settings, and who was originator when the work was done: the "
+        "matter's present originators count.",
     ),
     arguments={
-        "by": "Months are those of the invoices' dates.",
+        "by": 'Months are those of the invoices\' dates. "originator" divides the fees among originators.',
         "start": "By invoice date.",
-        "settings": "Used are `originator_weights` and `roles`.",
+        "settings": "Used are `originator_weights`, which add up to 1 for each matter, and `roles`.",
     },
     rows="largest fees first, then by label: the keys, then",
     columns=(
-        *of_all_types("billed_amount"),
+        *of_all_types("worked_amount", "billed_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount"),
+        *of_all_types("settled_amount"),
         retitled(
             "share",
             "Share of fees",

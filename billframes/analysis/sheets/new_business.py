@@ -276,7 +276,7 @@ ANALYSIS = Analysis(
         "billed 200. New clients have 25% of the fees, and the largest client has 75%."
     ),
     formula="fees of new clients ÷ fees; fees of the largest clients ÷ fees",
-    numerator="fees, as in contribution and origination, of the new clients, or of the firm's largest clients (10, or "
+    numerator="fees, as in contribution, of the new clients, or of the firm's largest clients (10, or "
     "the number in `largest`)",
     denominator="net billed time fees and fixed fees on final invoices dated in the period",
     left_out=(
