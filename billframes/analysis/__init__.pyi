@@ -35,11 +35,11 @@ from billframes.analysis.sheets.utilization import utilization as _utilization
 from billframes.analysis.sheets.wip import wip as _wip
 from billframes.analysis.sheets.write_downs import write_downs as _write_downs
 from billframes.config.firm import FirmSettings
-from billframes.forecast.cash_forecast import cash_forecast as cash_forecast
-from billframes.forecast.cash_forecast_record import cash_forecast_record as cash_forecast_record
+from billframes.forecast.cash_forecast import cash_forecast as _cash_forecast
+from billframes.forecast.cash_forecast_record import cash_forecast_record as _cash_forecast_record
 from billframes.forecast.horizons import Horizons
-from billframes.ledger.collected import collected as collected
-from billframes.ledger.days_to_pay import days_to_pay as days_to_pay
+from billframes.ledger.collected import collected as _collected
+from billframes.ledger.days_to_pay import days_to_pay as _days_to_pay
 from billframes.ledger.payment_gaps import payment_gaps as payment_gaps
 from billframes.ledger.payments import payments as payments
 from billframes.ledger.tie_out import tie_out as tie_out
@@ -81,6 +81,44 @@ def budget_burn(
     matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...
+def cash_forecast(
+    invoices: IntoFrameT,
+    receipts: Any = None,
+    time_entries: IntoFrameT | None = None,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    matters: IntoFrameT | None = None,
+    as_of: DateLike,
+    since: DateLike | None = None,
+    horizons: Horizons = (4, 8, 13),
+    by: Literal["client", "invoice"] | None = None,
+    payments: Any = None,
+    became_final: Any = None,
+    complete_from: DateLike | None = None,
+    not_cash: Collection[str] | None = None,
+    level: float = 0.8,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT: ...
+def cash_forecast_record(
+    invoices: IntoFrameT,
+    receipts: Any = None,
+    time_entries: IntoFrameT | None = None,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    matters: IntoFrameT | None = None,
+    as_of: DateLike,
+    since: DateLike | None = None,
+    horizons: Horizons = (4, 8, 13),
+    every: int = 4,
+    payments: Any = None,
+    became_final: Any = None,
+    complete_from: DateLike | None = None,
+    not_cash: Collection[str] | None = None,
+    level: float = 0.8,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT: ...
 def code_check(
     time_entries: IntoFrameT,
     *,
@@ -91,6 +129,34 @@ def code_check(
     code_sets: IntoFrameT | None = None,
     start: DateLike | None = None,
     end: DateLike | None = None,
+) -> IntoFrameT: ...
+def collected(
+    payments: pd.DataFrame | None = None,
+    *,
+    time_entries: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    basis: Literal["payment_date", "invoice_date"] = "payment_date",
+    as_of: DateLike | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT: ...
+def days_to_pay(
+    payments: pd.DataFrame | None = None,
+    *,
+    invoices: IntoFrameT,
+    clients: IntoFrameT | None = None,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    as_of: DateLike | None = None,
+    settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...
 def duplicates(
     time_entries: IntoFrameT,

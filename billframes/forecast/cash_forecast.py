@@ -10,7 +10,6 @@ from collections.abc import Collection
 from typing import Any, Literal
 
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
@@ -18,7 +17,6 @@ from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.forecast.forecasts import Forecast, forecast
 from billframes.forecast.from_book import OF_BOOK, RANGE, SIMPLE_RULE
@@ -33,13 +31,10 @@ from billframes.periods import DateLike
 _LARGE, _WIDE = 0.25, 3.0
 
 
-@sheet
+@sheet("invoices", "receipts", "time_entries?", "expenses?", "fixed_fees?", "*", "matters?")
 def cash_forecast(
-    invoices: IntoFrameT,
+    call: Call,
     receipts: Any = None,
-    time_entries: IntoFrameT | None = None,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
     *,
     as_of: DateLike,
     since: DateLike | None = None,
@@ -50,9 +45,7 @@ def cash_forecast(
     complete_from: DateLike | None = None,
     not_cash: Collection[str] | None = None,
     level: float = 0.8,
-    matters: IntoFrameT | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Forecast the cash of the next weeks or months, with a range that holds in four of five cases.
 
@@ -111,21 +104,6 @@ def cash_forecast(
               horizon  open_cash_amount  receivable_amount  never_amount
     0  by 26 Dec 2026            3919.0             4000.0          81.0
     """
-
-
-def _rows(
-    call: Call,
-    receipts: Any,
-    as_of: DateLike,
-    since: DateLike | None,
-    horizons: Horizons,
-    by: str | None,
-    payments: Any,
-    became_final: Any,
-    complete_from: DateLike | None,
-    not_cash: Collection[str] | None,
-    level: float,
-) -> Frame:
     if by in ("week", "month"):
         raise ParameterError(f"by={by!r} is not known. Pass horizons='{by}s' for each {by} by itself.")
     if by is not None:
@@ -168,7 +146,6 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
 
 ANALYSIS = Analysis(
     function=cash_forecast,
-    rows_of=_rows,
     as_loaded=True,
     question="How much may come in by Christmas, and from whom?",
     summary=(

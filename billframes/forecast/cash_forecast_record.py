@@ -8,7 +8,6 @@ from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.format import short_date
 from billframes.analysis.data.arguments import read_whole_number
@@ -18,7 +17,6 @@ from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.forecast.from_book import OF_BOOK, RANGE, SIMPLE_RULE
 from billframes.forecast.history import History
@@ -40,13 +38,10 @@ _SCHEMA = {
 }
 
 
-@sheet
+@sheet("invoices", "receipts", "time_entries?", "expenses?", "fixed_fees?", "*", "matters?")
 def cash_forecast_record(
-    invoices: IntoFrameT,
+    call: Call,
     receipts: Any = None,
-    time_entries: IntoFrameT | None = None,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
     *,
     as_of: DateLike,
     since: DateLike | None = None,
@@ -57,9 +52,7 @@ def cash_forecast_record(
     complete_from: DateLike | None = None,
     not_cash: Collection[str] | None = None,
     level: float = 0.8,
-    matters: IntoFrameT | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Show what forecasts of earlier days said, beside what came in since.
 
@@ -114,21 +107,6 @@ def cash_forecast_record(
     >>> last[["cash_amount", "low_amount", "high_amount", "received_amount"]].astype(int).tolist(), last["outcome"]
     ([7764, 5436, 10400, 8000], 'inside')
     """
-
-
-def _rows(
-    call: Call,
-    receipts: Any,
-    as_of: DateLike,
-    since: DateLike | None,
-    horizons: Horizons,
-    every: int,
-    payments: Any,
-    became_final: Any,
-    complete_from: DateLike | None,
-    not_cash: Collection[str] | None,
-    level: float,
-) -> Frame:
     every = read_whole_number(every, "every", "weeks")
     if receipts is None and payments is None:
         raise ParameterError(
@@ -174,7 +152,6 @@ def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
 
 ANALYSIS = Analysis(
     function=cash_forecast_record,
-    rows_of=_rows,
     as_loaded=True,
     question="How good were we at saying what would come in?",
     summary=(

@@ -8,7 +8,6 @@ from typing import Literal
 
 import narwhals.stable.v2 as nw
 import pandas as pd
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
@@ -26,7 +25,6 @@ from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.payments import check_payments, note_payments, payments_in
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -39,24 +37,17 @@ _FEES = {name: name for name in FEE_KINDS} | {"from_trust_amount": "trust_fees"}
 _EXPENSES = {"collected_expense_amount": "collected_expense_amount", "from_trust_amount": "trust_expenses"}
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def collected(
+    call: Call,
     payments: pd.DataFrame | None = None,
     *,
-    time_entries: IntoFrameT,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     by: By = "client",
     start: DateLike | None = None,
     end: DateLike | None = None,
     basis: Literal["payment_date", "invoice_date"] = "payment_date",
     as_of: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Add up the cash that came in, and spread it over the work that it pays.
 
@@ -99,17 +90,6 @@ def collected(
     0       Ada             360.0                     120.0        480.0
     1       Ben             120.0                       0.0        120.0
     """
-
-
-def _rows(
-    call: Call,
-    payments: pd.DataFrame | None,
-    by: By,
-    start: DateLike | None,
-    end: DateLike | None,
-    basis: str,
-    as_of: DateLike | None,
-) -> Frame:
     day = None if as_of is None else read_date(as_of, "as_of")
     check_choice(basis, "basis", ("payment_date", "invoice_date"))
     period = call.period(start, end)
@@ -208,7 +188,6 @@ def _of_clients(paid: Frame) -> Frame:
 
 ANALYSIS = Analysis(
     function=collected,
-    rows_of=_rows,
     question="What came in, and who earned it?",
     summary=(
         "It adds up the cash that clients paid, by the day of the payment, and spreads the fees in it over the work. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import narwhals.stable.v2 as nw
 import pandas as pd
-from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
@@ -17,7 +16,6 @@ from billframes.analysis.facts.settled_parts import payments_table
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.payments import check_payments, note_payments, payments_in
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 C = nw.col
@@ -25,18 +23,16 @@ C = nw.col
 _LIMITS = (30, 60, 90)
 
 
-@sheet
+@sheet("invoices", "clients?")
 def days_to_pay(
+    call: Call,
     payments: pd.DataFrame | None = None,
     *,
-    invoices: IntoFrameT,
-    clients: IntoFrameT | None = None,
     by: By = "client",
     start: DateLike | None = None,
     end: DateLike | None = None,
     as_of: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     Calculate how long clients take to pay, weighted by cash.
 
@@ -69,16 +65,6 @@ def days_to_pay(
       client_name  days_to_pay  days_past_due  days_to_last_payment
     0        Acme        29.38          -0.62                  40.0
     """
-
-
-def _rows(
-    call: Call,
-    payments: pd.DataFrame | None,
-    by: By,
-    start: DateLike | None,
-    end: DateLike | None,
-    as_of: DateLike | None,
-) -> Frame:
     day = None if as_of is None else read_date(as_of, "as_of")
     period = call.period(start, end)
     own = [name for name in call.columns("invoices") if not name.startswith(("matter_", "user_"))]
@@ -120,7 +106,6 @@ def _weighed(name: str, title: str, part: str, meaning: str, unit: Unit = "days"
 
 ANALYSIS = Analysis(
     function=days_to_pay,
-    rows_of=_rows,
     question="How long do clients take to pay?",
     summary=(
         "It counts the days from the invoice to each payment, and weighs them by the amount. So a large payment counts "

@@ -26,7 +26,8 @@ def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
     Parameters
     ----------
     *frames : str
-        The names of the frames, with "?" after those that the caller can omit.
+        The names of the frames, with "?" after those that the caller can omit. By position, the first can be passed,
+        or the calculation's own options that can; otherwise what is before "*", among it such options.
     settings : bool
         Whether the function takes `settings`.
     """
@@ -35,7 +36,8 @@ def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
 
     def decorate(rows: Callable[..., Frame]) -> Callable[..., Any]:
         signature = _signature(inspect.signature(rows), frames, settings=settings)
-        names = [each.removesuffix("?") for each in frames]
+        own = {"*", *inspect.signature(rows).parameters}
+        names = [each.removesuffix("?") for each in frames if each not in own]
 
         @functools.wraps(rows)
         def function(*args: Any, **kwargs: Any) -> Any:
@@ -55,20 +57,27 @@ def _bound(
     return bound_arguments(name, signature, args, kwargs, usual=f"bf.book('2026-10').{name}(…)")
 
 
-def _signature(own: inspect.Signature, frames: tuple[str, ...], *, settings: bool) -> inspect.Signature:
-    """Return the signature with the frames in place of the call; the first can be passed by position."""
+def _signature(own: inspect.Signature, names: tuple[str, ...], *, settings: bool) -> inspect.Signature:
+    """Return the signature with frames in place of the call, and the options where they are named, or around them."""
     _, *options = own.parameters.values()
-    placed = [each for each in options if each.kind is not _KEYWORD]
-    kinds = [_KEYWORD if placed else inspect.Parameter.POSITIONAL_OR_KEYWORD, *(_KEYWORD for _ in frames)]
-    of_frames = [
-        inspect.Parameter(name.removesuffix("?"), kind, annotation="IntoFrameT | None", default=None)
-        if name.endswith("?")
-        else inspect.Parameter(name, kind, annotation="IntoFrameT")
-        for name, kind in zip(frames, kinds, strict=False)
-    ]
-    firm = inspect.Parameter("settings", _KEYWORD, annotation="FirmSettings | None", default=None)
-    parameters = [*placed, *of_frames, *options[len(placed) :], *([firm] if settings else [])]
+    by_name = {each.name: each for each in options}
+    if "*" not in names:
+        first = [each.name for each in options if each.kind is not _KEYWORD]
+        names = (*first, "*", *names) if first else (names[0], "*", *names[1:])
+    placed, others = (names[: names.index("*")], names[names.index("*") + 1 :])
+    others += tuple(name for name in by_name if name not in placed)
+    parameters = [by_name.get(name) or _of_frame(name) for name in placed]
+    parameters += [by_name.get(name) or _of_frame(name).replace(kind=_KEYWORD) for name in others]
+    if settings:
+        parameters.append(_of_frame("settings?").replace(kind=_KEYWORD, annotation="FirmSettings | None"))
     return own.replace(parameters=parameters, return_annotation="IntoFrameT")
+
+
+def _of_frame(name: str) -> inspect.Parameter:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    if name.endswith("?"):
+        return inspect.Parameter(name[:-1], kind, annotation="IntoFrameT | None", default=None)
+    return inspect.Parameter(name, kind, annotation="IntoFrameT")
 
 
 def _written_twice(function: Callable[..., Any]) -> Callable[..., Any]:
