@@ -6,6 +6,7 @@ schema. Names of figures, analyses and keys are looked up in the declarations, s
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import replace
 from difflib import get_close_matches
@@ -29,7 +30,6 @@ from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_
 from billframes.assistant.books import from_books
 from billframes.assistant.source import Source
 from billframes.book import Book
-from billframes.book.methods import analysis_methods
 from billframes.book.records import by_invoice, shown_columns, with_details
 from billframes.errors import ParameterError
 
@@ -185,7 +185,7 @@ class Tools:
         if name not in analyses():
             raise ParameterError(f"There is no analysis {name!r}.{closest(name, analyses())} `explain` lists them.")
         of, book = analyses()[name], self._source.book(period, data_of)
-        takes = analysis_methods()[name].__signature__.parameters  # type: ignore[attr-defined]
+        takes = inspect.signature(getattr(type(book), name)).parameters
         given: dict[str, Any] = {"by": names_in(by) or None, "measure": measure}
         given = {key: each[0] if key == "by" and len(each) == 1 else each for key, each in given.items() if each}
         for key in given:

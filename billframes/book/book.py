@@ -20,12 +20,13 @@ from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
-from billframes.book.methods import FRAME_NAMES, analysis_methods
+from billframes.book.methods import FRAME_NAMES, AnalysisMethod
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     class MoreMethods(BookPayments, BookCredits):
         """The methods of the wings."""
 else:
-    BookAnalyses = type("BookAnalyses", (), analysis_methods())
+    BookAnalyses = type("BookAnalyses", (), {name: AnalysisMethod() for name in analyses()})
     MoreMethods = type("MoreMethods", book_methods(), {})
 
 
@@ -94,7 +95,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
             "Settings": describe_settings(self.settings),
             "Frames": 'of all dates; in_period("time_entries") has those of the period',
             "Loaded": ", ".join(loaded) or "nothing yet; each frame is loaded when it is first needed",
-            "Analyses": ", ".join(analysis_methods()),
+            "Analyses": ", ".join(analyses()),
         }
         return fields_html("Book", fields)
 

@@ -48,9 +48,17 @@ _PERIOD = ("start", "end")
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def analysis_methods() -> dict[str, Callable[..., pd.DataFrame]]:
-    """Return a book's methods by name, one for each analysis."""
-    return {name: _method(each) for name, each in analyses().items()}
+class AnalysisMethod:
+    """A book's method for an analysis, made when it is first used; Python calls it with the class that has it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self._owner = owner
+
+    def __get__(self, book: Any, _owner: type) -> Any:
+        method = _method(analyses()[self._name])
+        setattr(self._owner, self._name, method)
+        return method if book is None else method.__get__(book)
 
 
 def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:

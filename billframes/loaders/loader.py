@@ -15,7 +15,7 @@ from billframes._shared.suggestions import SuggestsNames
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import count_arguments, list_arguments
-from billframes.loaders.methods import declared_method, install_methods
+from billframes.loaders.methods import DocOfCall, declared_method
 from billframes.loaders.names import ids_of
 from billframes.loading.connection import ApiConnection, Connected
 from billframes.loading.convert import checked_format
@@ -41,11 +41,12 @@ class Loader(SuggestsNames):
     """A callable that loads the frame of one resource from the client or mirror that `owner` returns."""
 
     _resource: Resource
+    _about: str
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if hasattr(cls, "_resource"):
-            install_methods(cls)
+            cls._about, cls.__doc__ = cls.__doc__ or "", DocOfCall()  # type: ignore[assignment]
 
     def __init__(self, owner: Callable[[], Connected]) -> None:
         self._owner = owner

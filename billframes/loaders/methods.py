@@ -6,7 +6,7 @@ A method with the decorator `declared_method` receives its arguments as a dict b
         @declared_method(list_arguments, returns="Frame")
         def __call__(self, arguments): ...
 
-When a loader's class is made, it gets its own function for each such method. The function's signature has the names and
+When such a method is first used, the loader's class gets its own function for it. The function's signature has the names and
 defaults of the resource's arguments, so `help`, `?` and completion show them. Its docstring is that of the method, with
 the words in braces replaced: `{parameters}` by the Parameters section, `{noun}` by the name of one record.
 """
@@ -65,7 +65,14 @@ class DeclaredMethod:
     def __init__(self, function: Callable[..., Any], arguments: _Arguments, returns: str) -> None:
         self._function, self._arguments, self._returns = function, arguments, returns
 
-    def method(self, loader: type[Any]) -> Callable[..., Any]:
+    def __get__(self, loader: Any, owner: type[Any]) -> Any:
+        if not hasattr(owner, "_resource"):
+            return self
+        method = self._method(owner)
+        setattr(owner, self._function.__name__, method)
+        return method if loader is None else method.__get__(loader)
+
+    def _method(self, loader: type[Any]) -> Callable[..., Any]:
         """Return the function of one loader."""
         function, resource = self._function, loader._resource
         arguments = tuple(self._arguments(resource))
@@ -91,16 +98,13 @@ def declared_method(arguments: _Arguments, *, returns: str) -> Callable[[Callabl
     return lambda function: DeclaredMethod(function, arguments, returns)
 
 
-def install_methods(loader: type[Any]) -> None:
-    """Give a loader its own function for each declared method, and the docstring of its call."""
-    for name in dir(loader):
-        each = inspect.getattr_static(loader, name)
-        if isinstance(each, DeclaredMethod):
-            setattr(loader, name, each.method(loader))
-    call = vars(loader).get("__call__")
-    if call:
-        # `?` shows the docstrings of the object and of its `__call__`; it leaves out Python's default one.
-        loader.__doc__, call.__doc__ = inspect.cleandoc(call.__doc__ or ""), types.FunctionType.__call__.__doc__
+class DocOfCall:
+    """The docstring of a loader: that of its call, whose own becomes Python's default, which `?` leaves out."""
+
+    def __get__(self, _loader: Any, owner: type[Any]) -> str:
+        call = owner.__call__
+        owner.__doc__, call.__doc__ = inspect.cleandoc(call.__doc__ or ""), types.FunctionType.__call__.__doc__
+        return owner.__doc__
 
 
 # What to do with several records, if the loader has `plan`.
@@ -131,7 +135,7 @@ def _bind(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs
 
 
 def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterable[Argument]) -> str:
-    head, examples = _split_examples(inspect.cleandoc(loader.__doc__ or ""))
+    head, examples = _split_examples(inspect.cleandoc(loader._about))
     noun = loader._resource.noun
     words = {
         "head": head,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.book.methods import analysis_methods
+from billframes.analysis.declare.lookup import analyses
 from billframes.errors import IncompleteDataWarning, ParameterError
 from tests.frames import assert_frame_equal
 
@@ -61,13 +61,13 @@ def too_early(client):
 OF_ANY_DAY = {"prebill_review", "budget_burn"}
 
 
-@pytest.mark.parametrize("name", sorted(analysis_methods().keys() - OF_ANY_DAY))
+@pytest.mark.parametrize("name", sorted(analyses().keys() - OF_ANY_DAY))
 def test_every_method_refuses_a_period_that_has_not_begun(november, name):
     with pytest.raises(ParameterError, match="after the day of the data, 31 October 2026"):
         getattr(november, name)()
 
 
-@pytest.mark.parametrize("name", sorted(analysis_methods().keys() - OF_ANY_DAY))
+@pytest.mark.parametrize("name", sorted(analyses().keys() - OF_ANY_DAY))
 def test_every_method_refuses_a_period_of_which_nothing_is_known(too_early, name):
     """The sandbox's data begin on 2 January 2024."""
     with pytest.raises(ParameterError, match="before the first day of the data, 2 January 2024"):

@@ -17,7 +17,7 @@ from pathlib import Path
 import billframes
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.figure_names import figure_names, name_to_write
-from billframes.book.methods import analysis_methods
+from billframes.book.book import Book
 
 ROOT = Path(billframes.__file__).parent
 # Public functions of the analyses' folder that are not analyses, with their modules.
@@ -86,7 +86,7 @@ BOOK = f"{TYPES}\nclass BookAnalyses:\n"
 
 
 def _book(path: Path) -> str:
-    methods = "".join(_function(name, inspect.signature(each)) for name, each in analysis_methods().items())
+    methods = "".join(_function(name, inspect.signature(getattr(Book, name))) for name in analyses())
     return _formatted(path, HEAD + BOOK + textwrap.indent(methods, "    "))
 
 

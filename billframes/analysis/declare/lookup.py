@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from billframes._shared.format import label_of
@@ -13,13 +14,32 @@ from billframes.analysis.declare.spec import PACKAGE, Analysis
 from billframes.wings import analysis_modules
 
 
+class _Analyses(Mapping[str, Analysis]):
+    """The analyses by name; the module of one is imported when it is first asked for."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Analysis:
+        found: Analysis = importlib.import_module(self._modules[name]).ANALYSIS
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
 @functools.cache
-def analyses() -> dict[str, Analysis]:
-    """Find the analyses declared in the modules of `sheets` and in those of the wings, in alphabetical order."""
-    own = [f"{PACKAGE}.{each.name}" for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
-    modules = map(importlib.import_module, [*own, *analysis_modules()])
-    found = {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
-    return dict(sorted(found.items()))
+def analyses() -> Mapping[str, Analysis]:
+    """Return the analyses of `sheets` and of the wings by the names of their modules, in alphabetical order."""
+    names = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
+    own = [f"{PACKAGE}.{name}" for name in names if not name.startswith("_")]
+    return _Analyses(dict(sorted((each.rpartition(".")[2], each) for each in (*own, *analysis_modules()))))
 
 
 def path_of(analysis: str) -> str:

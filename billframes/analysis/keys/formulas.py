@@ -13,31 +13,32 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.data.expressions import ratio
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import measure
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import Analysis
 
 C = nw.col
 
 _SUM = re.compile(r"\w+(?: [+-] \w+)+")
 
 
-def with_formulas(frame: Frame, columns: Sequence[str]) -> Frame:
+def with_formulas(frame: Frame, columns: Sequence[str], analysis: Analysis | None = None) -> Frame:
     """
-    Add the sums, differences and ratios among these columns that a frame lacks.
+    Add the sums, differences and ratios among these columns of an analysis that a frame lacks.
 
     A ratio is missing if its denominator is 0 or missing. Other columns that the frame lacks are not added.
     """
     there = set(column_names(frame))
     for name in columns:
-        found = measure(name) if name not in there else None
+        found = measure(name, analysis) if name not in there else None
         if found and (terms := terms_of(found.formula, there)):
             frame = frame.with_columns(**{name: value_of(terms)})
             there.add(name)
-    pairs = {name: pair for name in columns if name not in there and (pair := _pair_of(name, there))}
+    pairs = {name: pair for name in columns if name not in there and (pair := _pair_of(measure(name, analysis), there))}
     return frame.with_columns(**{name: ratio(*pair) for name, pair in pairs.items()}) if pairs else frame
 
 
-def _pair_of(name: str, there: Collection[str]) -> tuple[str, str] | None:
+def _pair_of(found: Measure | None, there: Collection[str]) -> tuple[str, str] | None:
     """Return the numerator and denominator of a ratio, of the declared ones the first that is there; else None."""
-    found = measure(name)
     pairs = (*found.ratios, *([found.parts] if found.parts else [])) if found else ()
     return next((pair for pair in pairs if set(pair) <= set(there)), None)
 

@@ -28,6 +28,7 @@ from billframes.analysis.data.expressions import RESIDUE, map_values, null_colum
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.repeated_ids import count_many_missing
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.facts.labels import labels
 from billframes.analysis.keys.by import ITEM_IDS, JOINED, By, Key, Sources, find_keys
 from billframes.analysis.keys.columns import (
@@ -290,7 +291,7 @@ class Keys:
             Columns that are calculated from the sums.
         """
         rows = self.by_key(totals)
-        rows = with_formulas(rows.with_columns(**others) if others else rows, columns)
+        rows = with_formulas(rows.with_columns(**others) if others else rows, columns, analyses().get(self.call.name))
         there = set(column_names(rows))
         return self.labelled(rows, [name for name in columns if name in there])
 
@@ -331,7 +332,7 @@ class Keys:
         rows = rows.sort(*self.order, nulls_last=True) if self.keys else rows
         names = [] if named else [period_name(time).alias(time) for time in self.times]
         rows = rows.with_columns(*names) if names else rows
-        return with_formulas(rows, columns).select(*self.columns, *columns)
+        return with_formulas(rows, columns, analyses().get(self.call.name)).select(*self.columns, *columns)
 
     def combine(
         self,

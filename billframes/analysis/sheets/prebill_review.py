@@ -24,7 +24,7 @@ from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.rules.codes import UNCHECKED_CODES
-from billframes.analysis.sheets.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
+from billframes.analysis.sheets._prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
