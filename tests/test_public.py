@@ -52,6 +52,7 @@ def test_importing_a_module_does_not_replace_the_function_of_its_name(package):
 
 
 def test_importing_billframes_loads_no_plots_widgets_or_extras():
+    """Nor does a book's method read other analyses, and a table needs no library of tables."""
     heavy = [
         "matplotlib",
         "ipywidgets",
@@ -64,10 +65,19 @@ def test_importing_billframes_loads_no_plots_widgets_or_extras():
         "uvicorn",
         "mcp",
         "billframes.assistant",
+        "great_tables",
     ]
-    script = f"import sys, billframes; print([each for each in {heavy} if each in sys.modules])"
+    script = f"""
+import sys, billframes
+print([each for each in {heavy} if each in sys.modules])
+from billframes.book.book import Book
+Book.realization
+print([each for each in sys.modules if each.startswith("billframes.analysis.sheets.")])
+billframes.tables.aging
+print([each for each in ("great_tables", "matplotlib") if each in sys.modules])
+"""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.split("\n") == ["[]", "['billframes.analysis.sheets.realization']", "[]", ""]
 
 
 @functools.cache

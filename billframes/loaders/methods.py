@@ -6,9 +6,9 @@ A method with the decorator `declared_method` receives its arguments as a dict b
         @declared_method(list_arguments, returns="Frame")
         def __call__(self, arguments): ...
 
-When such a method is first used, the loader's class gets its own function for it. The function's signature has the names and
-defaults of the resource's arguments, so `help`, `?` and completion show them. Its docstring is that of the method, with
-the words in braces replaced: `{parameters}` by the Parameters section, `{noun}` by the name of one record.
+When such a method is first used, the loader's class gets its own function for it. The function's signature has the
+names and defaults of the resource's arguments, so `help`, `?` and completion show them. Its docstring is that of the
+method, with the words in braces replaced: `{parameters}` by the Parameters section, `{noun}` by the name of one record.
 """
 
 from __future__ import annotations

@@ -2,5 +2,5 @@
 
 import sys
 
-# The command line of httpx imports Rich, Click and Pygments where they are installed: a fifth of what `connect` imports.
+# The command line of httpx imports Rich, Click and Pygments where they are there: a fifth of what `connect` imports.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import subprocess
-import sys
 
 import pandas as pd
 import polars as pl
@@ -221,14 +219,6 @@ def test_without_great_tables_the_error_says_what_to_install(fees, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ConfigError, match="pip install great-tables"):
         bf.tables.realization(fees)
-
-
-@pytest.mark.slow
-def test_the_tables_are_there_without_great_tables():
-    loaded = "[each for each in ('great_tables', 'matplotlib') if each in sys.modules]"
-    script = f"import sys, billframes; billframes.tables.aging; print({loaded})"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_formula_reads_in_the_words_of_the_headings():
