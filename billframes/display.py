@@ -24,8 +24,9 @@ from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.data.engine import collect
 from billframes.analysis.data.native import without_attrs, wrap_frame
 from billframes.analysis.declare.lookup import heading_of, measure
-from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.keys.by import TIMES
+from billframes.analysis.results.figure_names import FIGURES, figure_columns
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
@@ -213,7 +214,8 @@ def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
 
 def _ordered_kinds(few: pd.DataFrame) -> dict[str, tuple[int, str | None]]:
     """Return the columns in the order shown, with their places and the formats of their numbers."""
-    kinds = {name: _kind(name, few[name]) for name in few.columns}
+    figures = figure_columns(few.columns, few.attrs.get(FIGURES, ()))
+    kinds = {name: _kind(name, few[name], figures.get(name) or measure(name)) for name in few.columns}
     if "date" in kinds:
         # In rows of work and expenses, the columns of their invoice or fixed fee are details.
         details = [name for name in kinds if name.startswith(("invoice_", "fixed_fee_")) and kinds[name][0] < _OTHER]
@@ -298,7 +300,7 @@ def shown_heading(name: str) -> str:
     return label_of(title_of_key(name)) if name in _declared_kinds() else heading_of(name)
 
 
-def _kind(name: str, values: pd.Series[Any]) -> tuple[int, str | None]:
+def _kind(name: str, values: pd.Series[Any], found: Measure | None) -> tuple[int, str | None]:
     """Return a column's place in the order, and the format of its numbers; None if it has no numbers."""
     if name.endswith(("_id", "_ids")) or name == "id":
         return _ID, None
@@ -308,7 +310,6 @@ def _kind(name: str, values: pd.Series[Any]) -> tuple[int, str | None]:
         return _OWN_NAME, None
     if name == "invoice_number" or (name.endswith(("_name", "_label", "_names")) and not name.endswith(_PARTS)):
         return _NAME, None
-    found = measure(name)
     unit = found.unit if found else _declared_kinds().get(name, "")
     number = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
     if number:

@@ -23,8 +23,8 @@ from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
 from billframes.analysis.results.explain import explain as explain_word
-from billframes.analysis.results.figure_names import figure_names, find_figure, find_figures, name_to_write
-from billframes.analysis.results.figures_side_by_side import FIGURES, MISSING, TOTAL
+from billframes.analysis.results.figure_names import FIGURES, figure_names, find_figure, find_figures, name_to_write
+from billframes.analysis.results.figures_side_by_side import MISSING, TOTAL
 from billframes.analysis.results.result_rows import total_of
 from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
 from billframes.assistant.books import from_books

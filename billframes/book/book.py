@@ -23,6 +23,8 @@ from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
+from billframes.analysis.results.figure_spans import Spans
+from billframes.analysis.results.figures_side_by_side import Top
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
@@ -215,7 +217,8 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         end: DateLike | None = None,
         as_of: DateLike | None = None,
         compare: Literal["previous", "year_ago"] | None = None,
-        top: int | None = None,
+        top: Top | None = None,
+        spans: Spans | None = None,
         payments: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         """
@@ -225,7 +228,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         ----------
         *names : str
             Figures, such as "client_hours", "billed_amount", "wip"; `bf.explain("figures")` lists them.
-        by, where, compare, top
+        by, where, compare, top, spans
             As in `billframes.figures`.
         start, end : date-like, optional
             Another period than the book's. A period that is not over ends on the day of the load.
@@ -246,7 +249,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         ['practice_area_id', 'practice_area_label', 'client_hours', 'billed_amount', 'wip_amount']
         """
         options = {"by": by, "where": where, "compare": compare, "top": top}
-        return figures_of_book(self, names, start, end, as_of, payments, **options)
+        return figures_of_book(self, names, start, end, as_of, payments, spans, **options)
 
     def rows(
         self,

@@ -18,7 +18,7 @@ from billframes._shared.format import MISSING, format_number
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.suggestions import suggest_arguments
 from billframes.analysis.declare.lookup import analyses, measure, path_of, result_to_pass
-from billframes.analysis.declare.metrics import BUCKET
+from billframes.analysis.declare.metrics import BUCKET, Measure
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import MissingColumnError, ParameterError
@@ -80,9 +80,12 @@ class Chart(ChartSpec):
     ----------
     analysis : str
         The name of the analysis. The other parameters are those of `ChartSpec`.
+    measures : mapping of str to Measure
+        The measures of columns that are not declared, such as those of spans of days.
     """
 
     analysis: str
+    measures: Mapping[str, Measure] = dataclasses.field(default_factory=dict)
 
     @property
     def needs(self) -> list[str]:
@@ -137,7 +140,7 @@ class Chart(ChartSpec):
             for name in self._of_one_unit(rows.frame)
             if name not in self.unless_zero or rows.frame[name].fillna(0.0).any()
         }
-        kind = _unit(next(iter(columns)))
+        kind = self._unit(next(iter(columns)))
         unit, axis = _AXES[kind], axis_title(kind, currency)
         words = [self._words(row, unit) for row in rows.frame.to_dict("records")]
         age = self.age and self.age[0 if "current" in buckets else -1]
@@ -148,8 +151,7 @@ class Chart(ChartSpec):
 
     def _title(self, name: str) -> str:
         """Return the name of a column in the legend: its title in the table, unless the chart declares another name."""
-        own = analyses().get(self.analysis)
-        found = measure(name, own)
+        found = self.measures.get(name) or measure(name, analyses().get(self.analysis))
         return self.legend.get(name) or (found.title if found else name)
 
     def _of_one_unit(self, frame: pd.DataFrame) -> list[str]:
@@ -157,7 +159,7 @@ class Chart(ChartSpec):
         if not self.optional:
             return list(self.columns)
         there = [name for name in self.columns if name in frame]
-        return [name for name in there if _unit(name) == _unit(there[0])]
+        return [name for name in there if self._unit(name) == self._unit(there[0])]
 
     def _ends(self, frame: pd.DataFrame) -> tuple[float, float] | None:
         totals = total_of(frame) if self.ends else {}
@@ -178,7 +180,7 @@ class Chart(ChartSpec):
     def _words(self, row: Mapping[Any, Any], unit: Callable[[float], str]) -> str:
         def figure(found: re.Match[str]) -> str:
             value = row[found[1]]
-            return unit(value) if found[2] else format_number(value, _unit(found[1]))
+            return unit(value) if found[2] else format_number(value, self._unit(found[1]))
 
         def fits(text: str) -> bool:
             names = [each[1] for each in _FIELD.finditer(text)]
@@ -187,7 +189,6 @@ class Chart(ChartSpec):
         text = next(filter(fits, self.words), None)
         return _FIELD.sub(figure, text) if text else MISSING
 
-
-def _unit(column: str) -> str:
-    found = measure(column)
-    return found.unit if found else "count"
+    def _unit(self, column: str) -> str:
+        found = self.measures.get(column) or measure(column)
+        return found.unit if found else "count"

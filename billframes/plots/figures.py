@@ -7,8 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from billframes._shared.names import join_names
-from billframes.analysis.declare.lookup import measure
-from billframes.analysis.results.figure_names import figure_columns, read_figures
+from billframes.analysis.results.figure_names import read_figures
 from billframes.plots.chart import Chart
 
 _MOST_BARS, _LONGEST_TITLE = 3, 70
@@ -49,15 +48,15 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
     >>> [text.get_text() for text in ax.texts], ax.get_title(loc="left")
     (['90.0%'], 'Fees billed and billing realization by timekeeper')
     """
-    names = figure_columns(read_figures(result, "chart").frame.columns)
-    units = {name: found.unit for name in names if (found := measure(name))}
+    found = read_figures(result, "chart")[1]
+    units = {name: each.unit for name, each in found.items()}
     first = next(iter(units))
     of_unit = [name for name, unit in units.items() if unit == units[first] and "_since_" not in name]
     earlier = [name for name in of_unit[1:] if name.startswith(f"{first}_")]
     bars = [first, *(earlier or of_unit[1:])][:_MOST_BARS]
     text = next((name for name, unit in units.items() if unit == "ratio"), first)
     named = [first, text] if earlier else [*bars, text]
-    titles = [found.title for name in dict.fromkeys(named) if (found := measure(name))]
+    titles = [found[name].title for name in dict.fromkeys(named)]
     words = join_names([titles[0], *(each[:1].lower() + each[1:] for each in titles[1:])])
     chart = Chart(
         analysis="figures",
@@ -66,5 +65,6 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
         columns=tuple(bars),
         words=[f"{{{text}}}"],
         shows="",
+        measures=found,
     )
     return chart.draw(result, ax, currency)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._shared.suggestions import suggest_method_arguments
-from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.results.figure_names import figure_columns, read_figures
+from billframes.analysis.results.figure_names import FIGURES, figure_columns, read_figures
 from billframes.analysis.results.figures_side_by_side import TOTAL
-from billframes.analysis.results.result_rows import ResultRows, total_of
+from billframes.analysis.results.result_rows import ResultRows
 from billframes.loading.load_info import attached
 from billframes.tables.table import TableOf
 
@@ -41,11 +40,13 @@ class FiguresTable(TableOf):
         )
 
     def _read(self, result: Any) -> ResultRows:
-        return read_figures(result, "table")
+        rows, found = read_figures(result, "table")
+        rows.frame.attrs[FIGURES] = [*found]
+        return rows
 
     def measures(self, frame: pd.DataFrame) -> list[Measure]:
         """Return the figures of a result, in order."""
-        return [found for name in figure_columns(frame.columns) if (found := measure(name))]
+        return [*figure_columns(frame.columns, frame.attrs[FIGURES]).values()]
 
 
 # Only at runtime, so that type checkers see the signature.
@@ -56,9 +57,13 @@ if not TYPE_CHECKING:
 def _known_total(result: Any) -> Any:
     """Return the total that a result remembers as one row; False if it has none, or if its rows were changed."""
     known = attached(result, TOTAL) or {}
-    rows = read_figures(result, "table").frame
+    read, found = read_figures(result, "table")
+    rows = read.frame
     if len(rows) < 2:
         return False
-    sums = {name: value for name, value in total_of(rows).items() if (found := measure(name)) and found.adds_up}
-    changed = any(abs((known.get(name) or value) - value) >= _A_CENT for name, value in sums.items())
-    return pd.DataFrame([known]).astype("float64") if known and not changed else None
+    sums = {name: rows[name].sum(skipna=each.missing_is_none) for name, each in found.items() if each.adds_up}
+    if not known or any(abs((known.get(name) or value) - value) >= _A_CENT for name, value in sums.items()):
+        return None
+    total = pd.DataFrame([known]).astype("float64")
+    total.attrs[FIGURES] = [*found]
+    return total

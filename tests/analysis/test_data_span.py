@@ -135,7 +135,9 @@ def test_yearly_targets_are_those_of_the_fiscal_year():
     )
 
 
-@pytest.mark.parametrize("times", [["month"], ["year"], ["fiscal_quarter"], ["fiscal_year", "month"], []])
+@pytest.mark.parametrize(
+    "times", [["week"], ["month"], ["week", "month"], ["year"], ["fiscal_quarter"], ["fiscal_year", "month"], []]
+)
 def test_days_are_split_without_a_gap_at_the_ends_of_periods(times):
     fiscal, first, last = FiscalYear(4, 6), dt.date(2024, 2, 10), dt.date(2026, 5, 20)
     parts = split_dates(first, last, times, fiscal)

@@ -212,7 +212,7 @@ def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
         (["wip"], {"where": {"month": "2026-10"}}, "days are chosen by start= and end="),
         (["wip"], {"by": "colour"}, "by='colour' is neither a short name nor a column"),
         (["wip"], {"top": 3}, "top= needs rows to choose from: pass by="),
-        (["wip"], {"by": "month", "compare": "previous"}, "compare= is for rows without months"),
+        (["wip"], {"by": "month", "compare": "previous"}, "compare= is for rows without weeks, months"),
         (["wip"], {"compare": "previous", "as_of": "2026-10-01"}, "leave out as_of="),
         (["client_hours"], {"start": "2031"}, "The period begins on 1 January 2031, after the day of the data"),
     ],

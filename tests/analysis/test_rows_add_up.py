@@ -25,7 +25,7 @@ from tests.firms import FIRMS, LAST, on
 
 # A person's capacity and target are whole, whatever the matters that the person works on.
 OF_PEOPLE = {"capacity_hours", "target_hours", "idle_capacity_hours", "missing_days"}
-BY_PEOPLE = {"user", "role", "month", "quarter", "year", "fiscal_quarter", "fiscal_year"}
+BY_PEOPLE = {"user", "role", "week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year"}
 # Keys that only one analysis has.
 OWN_KEYS = {"cash_forecast": ("client", "invoice"), "tie_out": ("reason",), "write_downs": ("size",)}
 DAYS = {"start": "2025-10-01", "end": LAST, "as_of": LAST}

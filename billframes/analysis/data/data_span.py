@@ -125,9 +125,10 @@ def _first_day(native: Any, column: str) -> dt.date | None:
 def first_date(native: Any, column: str) -> dt.date | None:
     """Return the first plausible date in a column of a frame of any engine; None if there is none."""
     frame = cast("Frame", nw.from_native(native))
-    if frame.collect_schema().get(column) not in (nw.Date, nw.Datetime):
+    dtype = frame.collect_schema().get(column)
+    if dtype not in (nw.Date, nw.Datetime):
         return None
-    low, high = map(midnight, PLAUSIBLE_DAYS)
+    low, high = PLAUSIBLE_DAYS if dtype == nw.Date else map(midnight, PLAUSIBLE_DAYS)
     plausible = frame.filter(C(column).is_between(low, high))
     return as_day(collect_values((plausible, {"first": C(column).min()}))["first"])
 

@@ -142,8 +142,14 @@ def period_numbers(year: Any, month: Any, day: Any, fiscal: FiscalYear) -> dict[
     Return the numbers of the periods of a day, from numbers or expressions.
 
     A month is 202610, its quarter 20264 and its year 2026; the fiscal quarter and the fiscal year are numbered alike.
+    Weeks begin on Monday, and are counted from the first of year 1.
     """
+    # Counted from March, the days before a month follow from its number; a leap day is the last of its year.
+    late = (14 - month) // 12
+    since, years = month + 12 * late - 3, year - late
+    days = day + (153 * since + 2) // 5 + 365 * years + years // 4 - years // 100 + years // 400 - 306
     return {
+        "week": (days - 1) // 7,
         "month": year * 100 + month,
         "quarter": year * 10 + (month + 2) // 3,
         "year": year,

@@ -120,7 +120,7 @@ _TERMS = (
     ),
     Term(
         "week",
-        "Figures are by month, quarter or year. For one week, pass its first and last day as `start` and `end`.",
+        "From Monday to Sunday, as in periods such as “2026-W41” and in rows by week.",
     ),
     Term(
         "write-off",

@@ -49,7 +49,7 @@ def path_of(analysis: str) -> str:
 
 def result_to_pass(analysis: str, argument: str) -> str:
     """Return advice for an argument of an analysis, or of `figures`, given to its chart or table; else nothing."""
-    of_figures = {"by", "where", "start", "end", "as_of", "compare", "top"}
+    of_figures = {"by", "where", "start", "end", "as_of", "compare", "top", "spans"}
     takes = analyses()[analysis].takes if analysis in analyses() else of_figures
     return f"Pass the result of book.{analysis}({argument}=…)." if argument in takes else ""
 

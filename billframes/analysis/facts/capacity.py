@@ -26,24 +26,28 @@ PARTIAL_HOURS = (
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """A range of days, both ends inclusive, within one month, quarter or year if rows are grouped by these."""
+    """A range of days, both ends inclusive, within one week, month, quarter or year if rows are grouped by these."""
 
     first: dt.date
     last: dt.date
 
     def numbers(self, fiscal: FiscalYear | None) -> dict[str, int]:
-        """Return the month, quarter and year of the first day, as whole numbers by which rows are grouped."""
+        """Return the week, month, quarter and year of the first day, as whole numbers by which rows are grouped."""
         return period_numbers(self.first.year, self.first.month, self.first.day, fiscal or CALENDAR_YEAR)
 
 
 def split_dates(
     first: dt.date, last: dt.date, times: Collection[str], fiscal: FiscalYear | None = None
 ) -> list[DateRange]:
-    """Split a range of days at the ends of the months, quarters or years that are in `times`."""
+    """Split a range of days at the ends of the weeks, months, quarters or years that are in `times`."""
     if not times:
         return [DateRange(first, last)]
     begin = fiscal.day if fiscal else 1
     days = {first, *(day for month in months_between(first, last) for day in (month, month.replace(day=begin)))}
+    if "week" in times:
+        days |= {
+            day for day in map(dt.date.fromordinal, range(first.toordinal(), last.toordinal() + 1)) if not day.weekday()
+        }
     starts = [DateRange(day, last) for day in sorted(days) if first <= day <= last]
 
     def numbers(days: DateRange) -> list[int]:

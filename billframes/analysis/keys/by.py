@@ -45,7 +45,7 @@ ITEM_IDS = ("client_id", "matter_id", "user_id")
 """The ids that all items have."""
 JOINED = ("matter", "user", "client")
 """The records whose frames are joined to the rows, by their id."""
-TIMES = ("month", "quarter", "year", "fiscal_quarter", "fiscal_year")
+TIMES = ("week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year")
 # The beginnings of the names that `enrich` gives to columns, and the frames that have these columns.
 _SUPPLIERS = {
     "client_": "clients",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from billframes.analysis.keys.by import Key
 from billframes.periods import FiscalYear
 
 C = nw.col
+_EPOCH, _DAY = dt.date(1970, 1, 1).toordinal(), 86_400_000_000  # in microseconds
 
 
 def key_columns(key: Key, types: Mapping[str, Any]) -> Iterable[nw.Expr]:
@@ -45,16 +47,21 @@ def label_of_key(key: Key) -> nw.Expr:
 
 
 def period_number(time: str, date: nw.Expr, fiscal: FiscalYear) -> nw.Expr:
-    """Return the number of a date's month, quarter or year."""
+    """Return the number of a date's week, month, quarter or year."""
     year, month, day = (part.cast(nw.Int64) for part in (date.dt.year(), date.dt.month(), date.dt.day()))
     number: nw.Expr = period_numbers(year, month, day, fiscal)[time]
     return number
 
 
 def period_name(time: str) -> nw.Expr:
-    """Return the name of a month ("2026-10"), quarter ("2026-Q4") or fiscal year ("FY2026"); a year stays a number."""
+    """Return the name of a period, such as "2026-W41", "2026-10", "2026-Q4" or "FY2026"; a year stays a number."""
     if time == "year":
         return C("year")
+    if time == "week":
+        # A week belongs to the year of its Thursday.
+        thursday = ((C(time) * 7 + 4 - _EPOCH) * _DAY).cast(nw.Datetime("us")).dt
+        number = ((thursday.ordinal_day().cast(nw.Int64) - 1) // 7 + 1).cast(nw.String).str.zfill(2)
+        return nw.concat_str(thursday.year().cast(nw.String), nw.lit("-W"), number)
     if time == "fiscal_year":
         return nw.concat_str(nw.lit("FY"), C(time).cast(nw.String))
     size, separator = (100, "-") if time == "month" else (10, "-Q")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from billframes._shared.names import closest
@@ -16,6 +16,10 @@ from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.result_rows import ResultRows, read_result
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
+
+FIGURES = "figures"
+"""The name under which a result keeps the analysis of each column."""
 
 # The analyses whose figures can stand side by side. A figure of several is calculated by the first.
 _ANALYSES = (
@@ -132,17 +136,31 @@ def _meaning(figure: Figure) -> str:
     return found.meaning.rstrip(".") if found else ""
 
 
-def figure_columns(columns: Iterable[Any]) -> list[str]:
-    """Return those columns of a result that are figures, also those of an earlier period and changes."""
+def figure_columns(columns: Iterable[Any], spans: Iterable[str] = ()) -> dict[str, Measure]:
+    """
+    Return the measures of those columns of a result that are figures, also those of an earlier period and changes.
+
+    `spans` are the columns of labelled spans of days.
+    """
     ends = ("", "_previous", "_year_ago", "_since_previous", "_since_year_ago")
-    known = {f"{each.column}{end}" for each in figure_names().values() for end in ends}
-    return [name for name in columns if name in known]
+    figures = {each.column for each in figure_names().values()}
+    known = {f"{each}{end}" for each in figures for end in ends}
+    found = {name: measure(name) or _of_span(name, figures) for name in columns if name in known.union(spans)}
+    return {name: each for name, each in found.items() if each}
 
 
-def read_figures(result: Any, shown: str) -> ResultRows:
-    """Read a result of `figures` for a chart or a table."""
+def _of_span(name: str, figures: Iterable[str]) -> Measure | None:
+    """Return the measure of a figure's column of one span; its title ends with the label."""
+    stem = max((each for each in figures if name.startswith(f"{each}_")), key=len, default="")
+    found, label = measure(stem), name.removeprefix(f"{stem}_").replace("_", " ")
+    return found and replace(found, name=name, title=f"{found.title}, {label}", ratios=(), parts=None, formula="")
+
+
+def read_figures(result: Any, shown: str) -> tuple[ResultRows, dict[str, Measure]]:
+    """Read a result of `figures` for a chart or a table, and return the measures of its figures."""
     frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.figures()")
-    return read_result(result, figure_columns(column_names(frame)) or ["billed_amount"], "figures", shown)
+    found = figure_columns(column_names(frame), attached(result, FIGURES) or ())
+    return read_result(result, [*found] or ["billed_amount"], "figures", shown), found
 
 
 def name_to_write(column: str) -> str:

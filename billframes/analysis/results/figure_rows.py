@@ -43,7 +43,7 @@ class FigureRows:
     ----------
     figures : tuple of Figure
     ends : tuple of str
-        The ends of the columns' names, by period: empty, and the one of the period to compare with.
+        The ends of the columns' names, by period: empty, and the one of the period to compare with; or those of spans.
     keys : DataFrame
         The keys of each group.
     parts : mapping of (str, str) to DataFrame
@@ -74,7 +74,7 @@ class FigureRows:
             try:
                 rows, reason = source.rows(analysis, by)
             except (ParameterError, MissingColumnError) as error:
-                missing |= dict.fromkeys(own, _why_not(analysis, error))
+                missing |= dict.fromkeys(own, _why_not(analysis, error, "" if source.is_earlier else end))
                 errors.append(error)
                 continue
             wanted = {name for each in own.values() for name in _parts(each)}
@@ -87,7 +87,7 @@ class FigureRows:
             known = {*used} - {*unknown} if not reason else set()
             sums[end, name] = [each.name for each in analysis.columns if each.adds_up and each.name in known]
             found[end, name] = rows[key_columns([*map(str, rows)], analysis)], rows[used]
-        if not any(end == "" for end, _ in found):
+        if not any(end == next(iter(sources)) for end, _ in found):
             raise errors[0]
         return cls(tuple(figures), tuple(sources), *joined(found, sums), missing)
 
@@ -96,23 +96,20 @@ class FigureRows:
         """The names of the keys."""
         return [str(each) for each in self.keys]
 
-    def column(self, figure: Figure, end: str = "") -> pd.Series[Any]:
-        """Return a figure of each group."""
-        part = self.parts.get((end, figure.analysis.name), self.keys)
+    def column(self, figure: Figure, end: str | None = None) -> pd.Series[Any]:
+        """Return a figure of each group, by default that of the first period."""
+        part = self.parts.get((self.ends[0] if end is None else end, figure.analysis.name), self.keys)
         if figure.measure.name not in part or part is self.keys:
             return pd.Series(float("nan"), self.keys.index)
         return part[figure.measure.name]
 
     def table(self) -> pd.DataFrame:
-        """Return the keys and the figures, with those of the earlier period and the changes beside them."""
+        """Return the keys and the figures of each period, with the changes from the earlier period beside them."""
         columns: dict[str, pd.Series[Any]] = {}
-        for each in self.figures:
-            now, *then = (self.column(each, end) for end in self.ends)
-            columns[each.column] = now
-            for end, before in zip(self.ends[1:], then, strict=True):
-                columns[f"{each.column}{end}"] = before
-                if each.measure.unit != "date":
-                    columns[f"{each.column}_since{end}"] = now - before
+        for each, end in itertools.product(self.figures, self.ends):
+            columns[f"{each.column}{end}"] = found = self.column(each, end)
+            if end and not self.ends[0] and each.measure.unit != "date":
+                columns[f"{each.column}_since{end}"] = self.column(each) - found
         return pd.concat([self.keys, pd.DataFrame(columns, self.keys.index)], axis=1)
 
     def where(self, key: str, wanted: Any, listed: KeyRecords) -> FigureRows:
@@ -182,31 +179,51 @@ class FigureRows:
             return self
         return self._rows(self.keys.sort_values([*dict.fromkeys(order)], na_position="last").index.to_numpy())
 
-    def top(self, most: int) -> FigureRows:
-        """Keep the groups with the largest first figure, by the first key other than periods, and add up the others."""
+    def top(self, most: int | Mapping[str, int], by: Sequence[str]) -> FigureRows:
+        """
+        Keep the groups with the largest first figure, and add up the others.
+
+        A number is that of groups of the first key other than periods; a mapping has one for each key, whose groups are
+        chosen within each group of the keys before it.
+        """
         first = self.figures[0]
         if self.column(first).isna().all() and len(self.keys):
-            reason = self.missing.get(first.column, "Its denominators are 0.")
+            reason = self.missing.get(f"{first.column}{self.ends[0]}", "Its denominators are 0.")
             raise ParameterError(f"top= chooses by the first figure, and {first.column!r} is missing: {reason}")
         if first.measure.unit == "date":
             raise ParameterError(
                 f"top= chooses by the first figure, and {first.column!r} is a date. Name another first."
             )
-        names = [each for each in self.names if each not in TIMES]
+        names = {key: columns for key in by if key not in TIMES and (columns := columns_of(key, self.names))}
         if not names:
             raise ParameterError("top= needs rows to choose from: pass by=, such as by='client'.")
-        columns = [names[0], *filter(None, [_label_of(names[0], self.names)])]
-        groups, ids = self._groups(columns)
-        order = np.argsort(-self.add_up(columns).column(first).to_numpy("float64"), kind="stable")
-        places = np.minimum(np.argsort(order), most)[groups]
+        if not isinstance(most, Mapping):
+            return self._top(most, [], next(iter(names.values())))
+        rows = self
+        for key in filter(most.__contains__, names):
+            before = [name for each in by[: by.index(key)] for name in columns_of(each, self.names)]
+            rows = rows._top(most[key], before, names[key])
+        return rows
+
+    def _top(self, most: int, before: list[str], columns: list[str]) -> FigureRows:
+        """Keep the groups of a key's columns with the largest first figure, in each group of the columns before."""
+        groups, first = self._groups([*before, *columns])
+        sums = -self.add_up([*before, *columns]).column(self.figures[0]).to_numpy("float64")
+        outer = self._groups(before)[0][first]
+        # The place of each group in its group of the columns before, from the largest on.
+        order = np.lexsort((sums, outer))
+        places = np.empty(len(order), "int64")
+        places[order] = np.arange(len(order)) - np.searchsorted(outer[order], outer[order])
+        others = (np.bincount(outer) - most)[outer][groups]
+        rest = (places[groups] >= most) & (others > 0)
         keys = self.keys.copy()
-        if len(ids) > most:
+        if rest.any():
+            labels = pd.Series([_OTHERS.format(each) for each in others], keys.index)
             keys[columns[-1]] = keys[columns[-1]].map(text_of, na_action="ignore")
             for name in columns:
-                label = _OTHERS.format(len(ids) - most) if name == columns[-1] else None
-                keys[name] = keys[name].astype(object).mask(places == most, label)
-        shown = replace(self, keys=keys)._rows(np.argsort(places, kind="stable"))
-        return shown.add_up(self.names)
+                keys[name] = keys[name].astype(object).mask(rest, labels if name == columns[-1] else None)
+        order = np.lexsort((np.minimum(places, most)[groups], outer[groups]))
+        return replace(self, keys=keys)._rows(order).add_up(self.names)
 
     def _groups(self, keys: Sequence[str]) -> tuple[Places, Places]:
         """Return the number of each row's group, and the first row of each group."""
@@ -267,13 +284,13 @@ def _parts(figure: Figure) -> set[str]:
     return {figure.measure.name, *itertools.chain(*figure.measure.ratios), weight_of(figure.measure)}
 
 
-def _why_not(analysis: Analysis, error: Exception) -> str:
+def _why_not(analysis: Analysis, error: Exception, span: str) -> str:
     """Say why an analysis is not known by the keys. A forecast is neither known of past periods nor of small firms."""
     text = str(error.args[0])
     if text.startswith("by="):
         return NOT_BY if analysis.is_forecast else f"It is not known by {text.split(chr(39))[1]}."
     if not analysis.is_forecast:
-        raise error
+        raise type(error)(f"spans={{{span[1:]!r}: …}}: {text}") if span else error
     return text
 
 

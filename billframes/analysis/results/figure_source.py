@@ -31,7 +31,12 @@ HORIZON = 13
 """The weeks of the forecast."""
 NOT_BY = "A forecast of cash is known in total and by client only."
 _PAST = "Balances of earlier days are not known: they are as loaded. A mirror keeps those of earlier days."
-_ENDS = {"month": ("ME", "%Y-%m"), "quarter": ("QE", "%Y-Q%q"), "year": ("YE", "%Y")}
+_ENDS = {
+    "week": ("W-SUN", "{:%G-W%V}"),
+    "month": ("ME", "{:%Y-%m}"),
+    "quarter": ("QE", "{0:%Y}-Q{0.quarter}"),
+    "year": ("YE", "{:%Y}"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class Source:
         """
         Return the rows of an analysis, and why those of some periods are missing.
 
-        A balance by month, quarter or year is the balance at the end of each.
+        A balance by week, month, quarter or year is the balance at the end of each.
         """
         if analysis.needs_payments and (said := self._unpaid()):
             raise ParameterError(f"{said} Choose a period within, or export more.")
@@ -172,14 +177,16 @@ class Source:
     ) -> tuple[pd.DataFrame, str]:
         """Return the balances at the ends of periods up to a day."""
         if unknown := {*times} - {*_ENDS}:
-            raise ParameterError(f"by={min(unknown)!r}: balances are by month, quarter or year.")
+            raise ParameterError(f"by={min(unknown)!r}: balances are by week, month, quarter or year.")
         first = min(self.period.start or self.first_day or last, last)
-        shortest = next(freq for time, (freq, _) in _ENDS.items() if time in times)
-        ends = pd.date_range(first, last, freq=shortest).union([pd.Timestamp(last)])
+        # A week can end after its month.
+        ends = pd.DatetimeIndex([last])
+        for time in times:
+            ends = ends.union(pd.date_range(first, last, freq=_ENDS[time][0]))
         known = ends[-1:] if analysis.as_loaded else ends
         results = []
         for day in known:
-            at = {time: day.to_period("M").strftime(_ENDS[time][1]) for time in times}
+            at = {time: _ENDS[time][1].format(day) for time in times}
             results.append(self._result(analysis, by, as_of=day.date()).assign(**at))
         rows = pd.concat(results, ignore_index=True)
         keys = [*key_columns([*results[0]], analysis), *times]

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
-from billframes._shared.names import closest
+from billframes._shared.names import closest, join_names
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.arguments import check_choice, read_whole_number
 from billframes.analysis.data.call import run
@@ -25,21 +25,23 @@ from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import TIMES, By, columns_of, names_in
-from billframes.analysis.results.figure_names import find_figures
+from billframes.analysis.results.figure_names import FIGURES, find_figures
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
 from billframes.analysis.results.figure_source import Source
+from billframes.analysis.results.figure_spans import Spans, read_spans, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attach, attach_notes, load_day
-from billframes.periods import DateLike
+from billframes.periods import DateLike, Period
 
 if TYPE_CHECKING:
     from billframes.analysis.results._figure_names import FigureName
 
-FIGURES, MISSING, TOTAL = "figures", "missing", "total"
-"""The names under which a result keeps the analysis of each column, why columns are missing, and its total."""
+MISSING, TOTAL = "missing", "total"
+"""The names under which a result keeps why columns are missing, and its total."""
 
 Compare = Literal["previous", "year_ago"]
+Top = int | Mapping[str, int]
 FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
 _DATES = {"time_entries": "date", "invoices": "invoice_date"}
 
@@ -52,7 +54,8 @@ def figures(
     end: DateLike | None = None,
     as_of: DateLike | None = None,
     compare: Compare | None = None,
-    top: int | None = None,
+    top: Top | None = None,
+    spans: Spans | None = None,
     payments: pd.DataFrame | None = None,
     settings: FirmSettings | None = None,
     **frames: Any,
@@ -82,9 +85,13 @@ def figures(
     compare : {"previous", "year_ago"}, optional
         The period before, or the same period a year before, to compare with. A period that is not over is compared
         with as many days.
-    top : int, optional
+    top : int or mapping of str to int, optional
         The number of groups of the first key to keep: those with the largest first figure. The others are added up in
-        a row "Others (37)", which has no id.
+        a row "Others (37)", which has no id. With `{"matter": 5}`, the groups of this key are chosen within each group
+        of the keys before it, such as five matters of each person with `by=["user", "matter"]`.
+    spans : mapping of str to object, optional
+        Several periods in place of `start` and `end`, by label: each a period such as "2026-10", or its first and last
+        day. Each figure then has a column for each, such as `client_hours_week`. `top` chooses by the first.
     payments : DataFrame, optional
         From `payments`, for figures of cash, such as "collected_amount".
     settings : FirmSettings, optional
@@ -99,7 +106,7 @@ def figures(
         datetimes). With `compare`, each figure is followed by that of the other period and by the change, such as
         `billed_amount_previous` and `billed_amount_since_previous`. There are no rows of totals.
 
-        Balances by month, quarter or year are those at the end of each, so they add up within a period only. A sum is
+        Balances by week, month or year are those at the end of each, so they add up within a period only. A sum is
         0 in groups without records. `attrs["figures"]` has the analysis of each column, and `attrs["missing"]` the
         reason why a column or a part of it is missing.
 
@@ -138,8 +145,10 @@ def figures(
     """
     data = data_of("figures", settings, frames)
     source = source_of(names, data, start, end, as_of, payments, partial(call_on, data), compare=compare)
-    listed = partial(listed_in, data.natives)
-    return figures_of(names, source, data.first, by=by, where=where, compare=compare, top=top, listed=listed)
+    dated = [data.natives[name] for name in _DATES if name in data]
+    given = read_spans(spans, start, end, lambda *ends: read_period(*ends, data.given_settings, *dated))
+    options: dict[str, Any] = {"by": by, "where": where, "compare": compare, "top": top, "spans": given}
+    return figures_of(names, source, data.first, listed=partial(listed_in, data.natives), **options)
 
 
 def data_of(function: str, settings: FirmSettings | None, frames: Mapping[str, Any]) -> Data:
@@ -227,7 +236,8 @@ def figures_of(
     by: By = None,
     where: Mapping[str, Any] | None = None,
     compare: Compare | None = None,
-    top: int | None = None,
+    top: Top | None = None,
+    spans: Mapping[str, Period],
     listed: KeyRecords = lambda _columns: (),
 ) -> Any:
     """
@@ -236,10 +246,14 @@ def figures_of(
     `listed` returns the records that the firm knows of a key's columns, also those without rows.
     """
     wanted, keys, filters = find_figures(names), names_in(by), {} if where is None else where
-    _check(keys, filters, compare, top, source)
+    _check(keys, filters, compare, source)
+    _check_top(keys, top)
+    if spans and compare is not None:
+        raise ParameterError("compare= is for one period: leave out spans=.")
+    sources = sources_of(spans, source, [each.column for each in wanted], keys) or source.compared(compare)
     notes = Notes()
     with collect_notes(notes):
-        rows = FigureRows.read(wanted, source.compared(compare), list(dict.fromkeys([*keys, *filters])))
+        rows = FigureRows.read(wanted, sources, list(dict.fromkeys([*keys, *filters])))
         for key, values in filters.items():
             rows = rows.where(key, values, listed)
     notes.finish()
@@ -247,27 +261,43 @@ def figures_of(
     left_out = {column for key in filters for column in columns_of(key, rows.names)} - shown
     rows = rows.add_up([each for each in rows.names if each not in left_out]) if left_out else rows
     rows = rows.sorted()
-    rows = rows.top(top) if top else rows
+    rows = rows.top(top, keys) if top else rows
     table = cast("Frame", nw.from_native(pa.Table.from_pandas(rows.table(), preserve_index=False)))
     result = attach_notes(to_native(nan_to_null(table), like), notes)
-    result = attach(result, FIGURES, {each.column: each.analysis.name for each in wanted})
+    ends = rows.ends[:1] if compare else rows.ends
+    result = attach(result, FIGURES, {f"{each.column}{end}": each.analysis.name for each in wanted for end in ends})
     result = attach(result, MISSING, rows.missing)
     sums = rows.add_up([]).table().select_dtypes("number").iloc[0]
     return attach(result, TOTAL, {str(name): None if pd.isna(value) else float(value) for name, value in sums.items()})
 
 
-def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, top: int | None, source: Source) -> None:
+def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, source: Source) -> None:
     if not isinstance(where, Mapping):
         raise ParameterError(f"where takes keys with their values, such as {{'client': 'Acme'}}; it is {where!r}.")
     if compare is not None:
         check_choice(compare, "compare", ("previous", "year_ago"))
         if {*keys} & {*TIMES}:
             raise ParameterError(
-                "compare= is for rows without months, quarters or years: those stand one below the other already."
+                "compare= is for rows without weeks, months, quarters or years, which are rows of their own already."
             )
         if source.as_of is not None:
             raise ParameterError("compare= takes the days of balances from the periods: leave out as_of=.")
     if times := {*where} & {*TIMES}:
         raise ParameterError(f"where={{{min(times)!r}: …}}: days are chosen by start= and end=.")
-    if top is not None:
-        read_whole_number(top, "top", "groups")
+
+
+def _check_top(keys: Sequence[str], top: Top | None) -> None:
+    if not isinstance(top, Mapping):
+        if top is not None:
+            read_whole_number(top, "top", "groups")
+        return
+    if not top:
+        raise ParameterError("top={} has no keys; leave it out for all groups.")
+    known = [each for each in keys if each not in TIMES]
+    for key, most in top.items():
+        if key not in known:
+            raise ParameterError(
+                f"top={{{key!r}: …}} is not one of the keys to choose from.{closest(key, known)} by= has "
+                f"{join_names([repr(each) for each in known]) or 'none'}."
+            )
+        read_whole_number(most, f"top[{key!r}]", "groups")
