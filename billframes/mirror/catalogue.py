@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._shared.names import closest
 from billframes.config.credentials import is_loopback
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
@@ -153,9 +154,10 @@ def find_version(versions: Sequence[Version], which: Any, location: str) -> Vers
         return tagged[-1]
     until = _end_of(which)
     if until is None:
-        known = ", ".join(repr(tag) for each in versions for tag in each.tags) or "none"
+        tags = [tag for each in versions for tag in each.tags]
         raise MirrorError(
-            f"The mirror {location} has no tag {which!r} (it has {known}), and that is not a day such as '2026-10-31'."
+            f"The mirror {location} has no tag {which!r} (it has {', '.join(map(repr, tags)) or 'none'}), and that is "
+            f"not a day such as '2026-10-31'.{closest(which, tags)}"
         )
     before = [each for each in versions if each.time < until]
     if not before:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
 
+from billframes.analysis.keys.by import By
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
@@ -27,6 +28,7 @@ from billframes.mirror.history import changes, history, summary, version_of_day
 from billframes.mirror.ledgers import LedgerTable
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
+from billframes.mirror.restated import month_of, restated
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.side_tables import ItemCodeTable
 from billframes.mirror.snapshot import Snapshot
@@ -35,6 +37,7 @@ from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike, resolve
 
 if TYPE_CHECKING:
+    from billframes.analysis.results._figure_names import FigureName
     from billframes.client import Client
     from billframes.ebilling import CodeStore
 
@@ -275,6 +278,68 @@ class Mirror(LoaderSet):
         span = resolve(start, end, calendar=FirmCalendar(lambda: self))
         chosen = versions_to_compare(self._versions(), span, self.path)
         return compare(self._storage, chosen, self._client_names())[0]
+
+    def restated(
+        self,
+        since: str | dt.date | int,
+        *figures: FigureName,
+        by: By = None,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        records: bool = False,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """
+        Compare a closed period with what it was in an earlier version, and say what changed it.
+
+        Parameters
+        ----------
+        since : str, date, datetime or int
+            The version, as for `as_of`, such as the tag "2026-09 close".
+        *figures : str
+            Sums of a period, as in `Book.figures`; by default hours, the value of work, and fees.
+        by : str or list of str, optional
+            Keys, as in `Book.figures`.
+        start, end : date-like, optional
+            The period; by default the month that the tag names.
+        records : bool, default False
+            Whether to list the parts, one row per figure, cause and record, with its person and day.
+        **options
+            Options of the figures' analyses, such as `matter_types`.
+
+        Returns
+        -------
+        DataFrame
+            One row per figure and group: `figure`, the keys, `then`, `now`, `change`, and the parts of the change. Each
+            part is what the figure changes by if only that changed, after those before it:
+
+            - `entered_late`, `deleted`: records that only one of the versions has
+            - `redated`: records moved to or from the period
+            - `retyped`: time made billable or not
+            - `hours_changed`
+            - `repriced`: another rate or amount
+            - `moved`: to another matter, client or person; 0 for the firm
+            - `invoice_changed`: billed, voided, credited or changed. Fees are spread over each invoice's work first.
+
+        Raises
+        ------
+        MirrorError
+            The mirror has no such tag, or no version from that time.
+        ParameterError
+            No period is known, or a figure, a key or an option is unknown, or a figure is not a sum of records.
+
+        Examples
+        --------
+        >>> m.restated("2026-09 close", "cohort_amount", by="client")  # doctest: +SKIP
+        """
+        period = month_of(since) if start is None else start
+        if period is None:
+            raise ParameterError(f"{since!r} names no month; pass the period, such as start='2026-09'.")
+        then = self.as_of(since)
+        if then.version > self.version:
+            raise ParameterError(f"{since!r} is version {then.version}, after the one that is read ({self.version}).")
+        was, is_now = (each.book(period, end, settings=self.settings) for each in (then, self))
+        return restated(was, is_now, figures, by, options, records=records)
 
     def tag(self, name: str, version: int | None = None) -> None:
         """

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
@@ -40,6 +40,9 @@ KEPT = ("PANDAS", "PYARROW")
 
 Columns = frozenset[tuple[str, str]]
 """Columns that were used, each with its frame."""
+
+MakeFact = Callable[[Any, Callable[[], tuple[Frame, Columns]]], tuple[Frame, Columns]]
+"""A function that takes the key of a fact and what makes its rows, and returns the rows."""
 
 
 @dataclass(slots=True)
@@ -105,6 +108,7 @@ class _Kept:
     known: dict[Any, Any] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     compared: set[tuple[str, str]] = field(default_factory=set)
+    make: MakeFact | None = None
     # In a forked child, a lock that a thread of the parent held would stay locked.
     lock: PerProcess[threading.RLock] = field(default_factory=lambda: PerProcess(threading.RLock))
 
@@ -169,6 +173,12 @@ class Data:
         data._kept.tables |= {name: Table(name, each.to_native(), each) for name, each in rows.items()}
         data.natives = {name: each.native for name, each in data._kept.tables.items()}
         data._kept.findings, data._kept.compared = [*self._kept.findings], {*self._kept.compared}
+        return data
+
+    def with_facts(self, make: MakeFact) -> Data:
+        """Return these frames, checked and converted once, with facts that `make` makes."""
+        data = self.view(self.natives, self._settings)
+        data._kept = replace(self._kept, facts={}, make=make)
         return data
 
     def check(self) -> None:
@@ -249,7 +259,7 @@ class Data:
             return make()
         with self._kept.lock.own:
             if key not in self._kept.facts:
-                rows, used = make()
+                rows, used = self._kept.make(key, make) if self._kept.make else make()
                 kept = cast("Frame", ArrowRows.of(_coded(rows.to_native()))) if self._kept.lasts else rows
                 self._kept.facts[key] = kept, used
             return self._kept.facts[key]
