@@ -40,7 +40,6 @@ from billframes.forecast.cash_forecast_record import cash_forecast_record as _ca
 from billframes.forecast.horizons import Horizons
 from billframes.ledger.collected import collected as _collected
 from billframes.ledger.days_to_pay import days_to_pay as _days_to_pay
-from billframes.ledger.payment_gaps import payment_gaps as payment_gaps
 from billframes.ledger.payments import payments as payments
 from billframes.ledger.tie_out import tie_out as tie_out
 from billframes.periods import DateLike

@@ -77,7 +77,7 @@ OVERPAID = Rule(
     name="paid_above_amount",
     seen="What was paid on {n} {n:invoice|invoices} is more than {n:its|their} amount; the rest counts as a credit of "
     "the client.",
-    remedy="Compare payments and invoices (payment_gaps).",
+    remedy='Compare payments and invoices with payments(…, by="invoice").',
     page="Compare payments and invoices.",
     unit="invoices",
 )

@@ -1,4 +1,4 @@
-"""The methods of a book for reports of the firm's books: payments, and the invoices that lack some."""
+"""The method of a book for reports of the firm's books: payments, and the invoices that lack some."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.config.firm import FirmSettings
 from billframes.config.taxes import PaymentOrder
-from billframes.ledger.payment_gaps import payment_gaps
 from billframes.ledger.payments import payments
 from billframes.periods import DateLike
 
 
 class BookPayments:
-    """The payments of a book's invoices, as methods of the book."""
+    """The payments of a book's invoices, as a method of the book."""
 
     def payments(
         self: Any,
@@ -25,7 +23,8 @@ class BookPayments:
         tax: float | Mapping[str, float] | None = None,
         order: PaymentOrder | Sequence[str] | None = None,
         allocate: Literal["stated", "oldest"] = "stated",
-        settings: FirmSettings | None = None,
+        by: Literal["payment", "invoice"] = "payment",
+        as_of: DateLike | None = None,
     ) -> pd.DataFrame:
         """
         List the amounts that left invoices, by fees, expenses and tax; see `billframes.analysis.payments`.
@@ -36,9 +35,14 @@ class BookPayments:
             From `read_ledger` or `ledger_from_quickbooks`.
         credits, tax, order, allocate
             See `billframes.analysis.payments`.
-        settings : FirmSettings, optional
-            Instead of the book's.
+        by : {"payment", "invoice"}
+            "invoice" compares the payments of each invoice with the settled part of its amount, the largest gap first.
+        as_of : date-like, optional
+            The last day of payments. By invoice, it is by default the last day of the book's period, or the day of the
+            load if that is earlier.
         """
+        if by == "invoice":
+            as_of = self._days.as_of(as_of, ("invoices",), "payments")
         return payments(
             ledger,
             time_entries=self.time_entries,
@@ -49,21 +53,10 @@ class BookPayments:
             tax=tax,
             order=order,
             allocate=allocate,
-            settings=settings or self.settings,
+            by=by,
+            as_of=as_of,
+            settings=self.settings,
         )
-
-    def payment_gaps(self: Any, payments: pd.DataFrame, *, as_of: DateLike | None = None) -> pd.DataFrame:
-        """
-        List invoices whose payments are not the settled part of their amount; see `billframes.analysis.payment_gaps`.
-
-        Parameters
-        ----------
-        payments : DataFrame
-            From `payments`.
-        as_of : date-like, optional
-            By default the last day of the book's period, or the day of the load if that is earlier.
-        """
-        return payment_gaps(payments, self.invoices, as_of=self._days.as_of(as_of, ("invoices",), "payment_gaps"))
 
 
 METHODS = BookPayments

@@ -1,11 +1,13 @@
 """Payments: each amount that leaves an invoice, from a report of the books, and its part in fees, expenses and tax.
 
 A payment is tied to an invoice only if the books state it, or if there is only one invoice that it can pay.
-`matched_by` says how. Other money is counted for its client only.
+`matched_by` says how. Other money is counted for its client only. By invoice, they stand beside the
+settled part of its amount.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Literal, cast
@@ -14,10 +16,11 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._shared.notes import Notes
-from billframes.analysis.data.arguments import check_choice
+from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
-from billframes.analysis.rules.payments import INVOICE, PAYMENT_TYPES
+from billframes.analysis.data.engine import collect, to_dicts
+from billframes.analysis.rules.payments import INVOICE, PAYMENT_TYPES, note_payments
 from billframes.config.firm import FirmSettings
 from billframes.config.ledger import LedgerSettings
 from billframes.config.taxes import PaymentOrder, read_payment_order
@@ -32,8 +35,11 @@ from billframes.ledger.rules import (
     UNKNOWN_CUSTOMERS,
 )
 from billframes.loading.load_info import attach_notes
+from billframes.periods import DateLike, Period
 
 _LEAST_TAXED, _TAX_SHARE = 5, 0.005
+_GAP_TYPES = {"invoice_id": "str", "invoice_number": "str", "invoice_date": "datetime64[us]", "client_name": "str"}
+_GAP_TYPES |= dict.fromkeys(("settled_amount", "expected_amount", "gap_amount"), "float64")
 
 
 def payments(
@@ -47,6 +53,8 @@ def payments(
     tax: float | Mapping[str, float] | None = None,
     order: PaymentOrder | Sequence[str] | None = None,
     allocate: Literal["stated", "oldest"] = "stated",
+    by: Literal["payment", "invoice"] = "payment",
+    as_of: DateLike | None = None,
     settings: FirmSettings | None = None,
 ) -> pd.DataFrame:
     r"""
@@ -73,6 +81,12 @@ def payments(
         The parts that a payment settles, as `payment_order` of the settings, which is the default.
     allocate : {"stated", "oldest"}
         "oldest" gives money on no stated invoice to the client's oldest open invoices, and says so in `matched_by`.
+    by : {"payment", "invoice"}
+        "invoice" shows which invoices lack payments, or have too many: it compares the payments and credits of each
+        with the settled part of its amount. Pass the report of all payments since the first invoice.
+    as_of : str or date, optional
+        The last day of payments, and of invoices if `by="invoice"`; balances are as loaded. By default the last day of
+        the report.
     settings : FirmSettings, optional
         `taxes`, `payment_order` and `ledger`.
 
@@ -91,6 +105,10 @@ def payments(
         - oldest: given to the oldest invoice
         - none, unapplied: not stated; more than is open
 
+        With `by="invoice"`, one row per final invoice, the largest gap first: `invoice_id`, `invoice_number`,
+        `invoice_date`, `client_name`, `settled_amount` (of the payments), `expected_amount` (amount - balance) and
+        `gap_amount` (expected - settled).
+
     Raises
     ------
     LedgerError
@@ -101,7 +119,8 @@ def payments(
     Warns
     -----
     IncompleteDataWarning
-        Payments name no invoice that was passed, or many invoices are above their items and no tax is known.
+        Payments name no invoice that was passed, or many invoices are above their items and no tax is known. With
+        `by="invoice"`, the payments begin after the first invoice, or end before `as_of`.
 
     Examples
     --------
@@ -121,15 +140,19 @@ def payments(
     ...     "invoice_state": ["final"], "client_id": ["c1"], "client_name": ["Acme"], "amount": [1000.0],
     ...     "balance": [400.0],
     ... })
-    >>> paid = payments(
-    ...     read_ledger("\n".join(report).encode()), time_entries=entries, expenses=costs,
-    ...     fixed_fees=costs.head(0), invoices=invoices,
-    ... )
+    >>> ledger = read_ledger("\n".join(report).encode())
+    >>> frames = {"time_entries": entries, "expenses": costs, "fixed_fees": costs.head(0), "invoices": invoices}
+    >>> paid = payments(ledger, **frames)
     >>> paid[["payment_date", "invoice_number", "amount", "fee_amount", "expense_amount", "matched_by"]]
       payment_date invoice_number  amount  fee_amount  expense_amount matched_by
     0   2026-10-25           1001   600.0       480.0           120.0       only
+    >>> payments(ledger, **frames, by="invoice")[["invoice_number", "settled_amount", "expected_amount", "gap_amount"]]
+      invoice_number  settled_amount  expected_amount  gap_amount
+    0           1001           600.0            600.0         0.0
     """
     check_choice(allocate, "allocate", ("stated", "oldest"))
+    check_choice(by, "by", ("payment", "invoice"))
+    day = None if as_of is None else read_date(as_of, "as_of")
     firm = settings or FirmSettings()
     names = firm.books
     parts_order = read_payment_order(firm.payment_order if order is None else order, "order")
@@ -156,6 +179,10 @@ def payments(
     rows = [row for event in events for row in _settle(event, parts_order, found, allocate)]
     _note_unknown(rows, clients, firm.currency, call.notes)
     frame = _frame(rows, clients, ledger, names)
+    if day is not None:
+        frame = frame[frame["payment_date"] <= pd.Timestamp(day)].reset_index(drop=True)
+    if by == "invoice":
+        frame = _by_invoice(call, frame, day, firm)
     call.notes.finish()
     return cast("pd.DataFrame", attach_notes(frame, call.notes))
 
@@ -220,6 +247,26 @@ def _frame(
     about = ledger.attrs["ledger"]
     frame.attrs["payments"] = {name: about[name] for name in ("file", "start", "end")}
     return frame
+
+
+def _by_invoice(call: Call, paid: pd.DataFrame, day: dt.date | None, firm: FirmSettings) -> pd.DataFrame:
+    """Compare the payments of each final invoice with the settled part of its amount."""
+    days = Period.stated(paid.attrs["payments"])
+    last = day or days.end or dt.date.max
+    needed = ("invoice_id", "invoice_state", "invoice_date", "client_name", "amount", "balance")
+    rows = to_dicts(collect(call.select("invoices", needed, ("invoice_number",))))
+    rows = [row for row in rows if row["invoice_state"] == "final" and row["invoice_date"] is not None]
+    first = min((row["invoice_date"].date() for row in rows), default=None)
+    note_payments(call, paid, Period(first, last), None, firm)
+    settled = (paid["amount"] * 100).round().groupby(paid["invoice_id"]).sum().to_dict()
+    found = []
+    for row in rows:
+        if row["invoice_date"].date() <= last:
+            cents = round(settled.get(row["invoice_id"], 0.0)), round((row["amount"] - row["balance"]) * 100)
+            names = [row.get(name) for name in [*_GAP_TYPES][:4]]
+            found.append([*names, *(each / 100 for each in (*cents, cents[1] - cents[0]))])
+    found.sort(key=lambda row: (-abs(row[-1]), row[2], row[0]))
+    return pd.DataFrame(found, columns=[*_GAP_TYPES]).astype(_GAP_TYPES)
 
 
 def _row(event: PaymentEvent, clients: ClientNames, names: LedgerSettings) -> tuple[Any, ...]:

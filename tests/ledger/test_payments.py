@@ -19,7 +19,6 @@ from billframes.ledger import read_ledger
 from billframes.ledger.invoice_matching import ClientNames
 from billframes.ledger.owed_invoices import InvoiceParts, OwedInvoice, OwedInvoices, spread
 from billframes.ledger.payment_events import PaymentEvent
-from billframes.ledger.payment_gaps import payment_gaps
 from billframes.ledger.payments import _settle, payments
 from billframes.ledger.quickbooks import ledger_from_quickbooks
 from billframes.ledger.writing import write_report
@@ -198,8 +197,6 @@ def test_cash_outside_the_days_of_the_payments_is_missing_with_a_word(demo):
             call(**options)
         with pytest.warns(IncompleteDataWarning, match="those of 1 October 2026 to 31 October 2026, not of the whole"):
             call(**options, start="2026-09")
-    with pytest.warns(IncompleteDataWarning, match="not of the whole period"):
-        book.payment_gaps(late)
 
 
 def test_an_unlinked_payment_is_tied_only_to_the_only_invoice_or_the_only_one_of_its_amount():
@@ -287,6 +284,7 @@ def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
     for options, reason in [
         ({"tax": 13}, "tax=13 is not a rate"),
         ({"allocate": "newest"}, "allocate='newest'"),
+        ({"by": "client"}, "by='client'"),
         ({"order": ("fees",)}, "order lacks 'tax'"),
     ]:
         with pytest.raises(ParameterError, match=reason):
@@ -296,16 +294,29 @@ def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
 
 
 @pytest.fixture(scope="module")
-def demo(client, tmp_path_factory):
-    files = bf.ledger.sandbox_reports(tmp_path_factory.mktemp("reports"))
+def ledger(tmp_path_factory):
+    return read_ledger(bf.ledger.sandbox_reports(tmp_path_factory.mktemp("reports"))["payments"])
+
+
+@pytest.fixture(scope="module")
+def demo(client, ledger):
     book = bf.book("2026-10", client=client)
-    return book, book.payments(read_ledger(files["payments"]))
+    return book, book.payments(ledger)
 
 
-def test_the_demos_payments_are_the_settled_parts_of_its_invoices(demo):
+def test_the_demos_payments_are_the_settled_parts_of_its_invoices(demo, ledger):
     book, frame = demo
     assert (frame["fee_amount"] + frame["expense_amount"] + frame["tax_amount"] - frame["amount"]).abs().max() < 0.005
-    gaps = book.payment_gaps(frame)
+    rows = book.payments(ledger, by="invoice")
+    assert len(rows) == (book.invoices["invoice_state"] == "final").sum()
+    gaps = rows[rows["gap_amount"] != 0]
+    assert (rows["expected_amount"] - rows["settled_amount"] - rows["gap_amount"]).abs().max() < 0.005
+    assert rows["gap_amount"].abs().is_monotonic_decreasing
+    late = ledger.copy()
+    late.attrs["ledger"] = ledger.attrs["ledger"] | {"start": "2024-06-01"}
+    with pytest.warns(IncompleteDataWarning, match="those of 1 June 2024 to .*, not of the whole period"):
+        assert book.payments(late, by="invoice")["gap_amount"].equals(rows["gap_amount"])
+    assert (book.payments(ledger, as_of="2024-01-31")["payment_date"] <= "2024-01-31").all()
     # Credit notes without a payment, and an invoice that was paid twice.
     assert gaps["invoice_number"].str.startswith("CN-").sum() == len(gaps) - 1
     assert frame.loc[frame["matched_by"] == "unapplied", "amount"].tolist() == [8481.95]
@@ -405,7 +416,6 @@ def test_days_to_pay_are_weighted_by_cash(demo):
     assert row["days_to_pay"] == pytest.approx((days * cash["amount"]).sum() / cash["amount"].sum())
     assert row["paid_within_30"] == pytest.approx(cash.loc[days <= 30, "amount"].sum() / cash["amount"].sum())
     assert days_to_pay(frame, invoices=book.invoices, by="month", start="2026")["paid_amount"].sum() > 0
-    assert payment_gaps(frame, book.invoices, as_of="2024-01-31").empty
 
 
 def test_realization_adds_up_when_invoices_are_paid_in_several_parts_credited_and_reversed():

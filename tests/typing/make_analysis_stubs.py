@@ -23,7 +23,6 @@ ROOT = Path(billframes.__file__).parent
 # Public functions of the analyses' folder that are not analyses, with their modules.
 _MORE = {
     "fact": "billframes.analysis.results.fact",
-    "payment_gaps": "billframes.ledger.payment_gaps",
     "payments": "billframes.ledger.payments",
 }
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."
