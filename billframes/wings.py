@@ -54,7 +54,7 @@ _WINGS = {
         needs=("ebilling",),
     ),
     "ledger": Wing(
-        analyses=("collected", "days_to_pay", "tie_out"),
+        analyses=("fees_collected", "days_to_pay", "tie_out"),
         methods="book_methods",
         report="in_report",
         commands={

@@ -43,7 +43,7 @@ RESULTS = {
         'book.budget_burn(settings=bf.FirmSettings(budgets=dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)))'
     ),
     "overdue_invoices": "book.overdue_invoices().head(12)",
-    "collected": 'book.collected(book.payments(bf.read_ledger(files["payments"])), by="responsible")',
+    "fees_collected": 'book.fees_collected(book.payments(bf.read_ledger(files["payments"])), by="responsible")',
     "days_to_pay": 'book.days_to_pay(book.payments(bf.read_ledger(files["payments"]))).head(12)',
     "contribution": 'book.contribution(by="client")',
     "effective_rates": 'book.effective_rates(by=["user", "year"]).head(12)',

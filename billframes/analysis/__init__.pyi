@@ -38,8 +38,8 @@ from billframes.config.firm import FirmSettings
 from billframes.forecast.cash_forecast import cash_forecast as _cash_forecast
 from billframes.forecast.cash_forecast_record import cash_forecast_record as _cash_forecast_record
 from billframes.forecast.horizons import Horizons
-from billframes.ledger.collected import collected as _collected
 from billframes.ledger.days_to_pay import days_to_pay as _days_to_pay
+from billframes.ledger.fees_collected import fees_collected as _fees_collected
 from billframes.ledger.payments import payments as payments
 from billframes.ledger.tie_out import tie_out as tie_out
 from billframes.periods import DateLike
@@ -129,7 +129,7 @@ def code_check(
     start: DateLike | None = None,
     end: DateLike | None = None,
 ) -> IntoFrameT: ...
-def collected(
+def fees_collected(
     payments: pd.DataFrame | None = None,
     *,
     time_entries: IntoFrameT,

@@ -231,7 +231,7 @@ class Tools:
         book = self._source.book(period, data_of)
         rule = read_rule(book.settings.credits if book.settings else None, "rule")
         other = with_shares(rule, compare) if compare else None
-        cash = analyses()["collected" if (base or rule.base) == "collected" else "contribution"]
+        cash = analyses()["fees_collected" if (base or rule.base) == "collected" else "contribution"]
         payments = from_books(cash, book, self._source)
         rows = book.credits(rule=rule, compare=other, base=base, by=by, **payments)
         totals = rows.filter(like="_amount").drop(columns="base_amount").sum()

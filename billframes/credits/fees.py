@@ -46,7 +46,7 @@ def collected_fees(book: Any, period: Period, payments: pd.DataFrame) -> pd.Data
             f"base='collected' needs all payments of {long_span(Period(period.start, end))}; these are from {span}."
         )
     # It notes what is doubtful in the payments.
-    book.collected(every, by=None, start=period.start, end=period.end)
+    book.fees_collected(every, by=None, start=period.start, end=period.end)
     paid = payments_in(every, period, "payment_date", None)
     paid = paid[(paid["kind"] == "cash") & paid["invoice_id"].notna()]
     paid = paid.groupby(["invoice_id", "payment_date"])["fee_amount"].sum().reset_index()

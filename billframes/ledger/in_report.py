@@ -51,7 +51,7 @@ def cash_tile(month: Month, settled: str) -> Tile | None:
     if ledgers.payments is None:
         return None
     of_month, to_date = (
-        month.result("collected", payments=ledgers.payments, by=None, start=first, end=month.last).iloc[0]
+        month.result("fees_collected", payments=ledgers.payments, by=None, start=first, end=month.last).iloc[0]
         for first in (month.first, month.first_of_year)
     )
     cash, fees, of_year = (
@@ -94,7 +94,7 @@ def collected_by_responsible(month: Month) -> ReportTable | None:
     if ledgers.covers(month.first_of_year) and month.first_of_year < month.first:
         spans["_to_date"] = month.first_of_year
     rows, total = (_beside_billed(month, spans, by) for by in (_KEY, None))
-    declared = _columns_of("realization") | _columns_of("collected")
+    declared = _columns_of("realization") | _columns_of("fees_collected")
     columns = [replace(declared[name], ratios=()) for name in (*_CASH, "billed_amount")]
     columns += [to_date(each) for each in columns if "_to_date" in spans]
     notes = [
@@ -126,7 +126,7 @@ def _beside_billed(month: Month, spans: dict[str, dt.date], by: str | None) -> p
     parts = []
     for end, first in spans.items():
         days = {"by": by, "start": first, "end": month.last}
-        cash = month.result("collected", payments=_ledgers(month).payments, **days)
+        cash = month.result("fees_collected", payments=_ledgers(month).payments, **days)
         billed = month.result("realization", **days)
         keys = [f"{by}_id", f"{by}_name"] if by else []
         for frame, names in ((cash, _CASH), (billed, ("billed_amount",))):
@@ -194,7 +194,7 @@ def invoices_that_differ(month: Month) -> ReportTable | None:
 SECTIONS = {
     "overdue_invoices": (
         SectionSpec(
-            name="collected",
+            name="fees_collected",
             title="What came in",
             tables=(collected_by_responsible, days_to_pay_by_client),
             notes="",

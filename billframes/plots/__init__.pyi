@@ -7,12 +7,12 @@ bridge: Plot
 budget_burn: Plot
 cash_forecast: Plot
 cash_forecast_record: Plot
-collected: Plot
 compare: Plot
 contribution: Plot
 days_to_pay: Plot
 effective_rates: Plot
 exposure: Plot
+fees_collected: Plot
 fixed_fee_realization: Plot
 leverage: Plot
 lockup: Plot

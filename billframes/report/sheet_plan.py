@@ -53,7 +53,7 @@ _SHEET_OF = {
     "receivables_by_responsible": "Receivables",
     "overdue_invoices": "Overdue invoices",
     "cash_expected": "Cash",
-    "collected": "What came in",
+    "fees_collected": "What came in",
     "tie_out": "Receivables and the books",
     "invoices": "Invoices",
     "narratives": "Time entries",

@@ -7,12 +7,12 @@ bridge: TableOf
 budget_burn: TableOf
 cash_forecast: TableOf
 cash_forecast_record: TableOf
-collected: TableOf
 compare: TableOf
 contribution: TableOf
 days_to_pay: TableOf
 effective_rates: TableOf
 exposure: TableOf
+fees_collected: TableOf
 fixed_fee_realization: TableOf
 leverage: TableOf
 lockup: TableOf

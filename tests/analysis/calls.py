@@ -23,13 +23,13 @@ from billframes.analysis import (
     cash_forecast,
     cash_forecast_record,
     code_check,
-    collected,
     compare,
     contribution,
     days_to_pay,
     duplicates,
     effective_rates,
     exposure,
+    fees_collected,
     fixed_fee_realization,
     leverage,
     missing_time,
@@ -255,7 +255,7 @@ def payments_of(_: Frames | None) -> pd.DataFrame:
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
 # They take payments or the firm's books, which no loader returns.
-OF_LEDGERS = ("collected", "days_to_pay", "tie_out")
+OF_LEDGERS = ("fees_collected", "days_to_pay", "tie_out")
 ITEMS = ("time_entries", *BILLS)
 WORK = (*ITEMS, *PEOPLE)
 
@@ -310,7 +310,7 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "tie-out": lambda firm: tie_out(firm["invoices"], ledger=ledger(), as_of="2026-10-31"),
     "tie-out by reason": lambda firm: tie_out(firm["invoices"], ledger=ledger(), as_of="2026-10-31", by="reason"),
     **{
-        f"collected by {key or 'nothing'}": call(collected, *WORK, payments=payments_of(None), by=key)
+        f"fees collected by {key or 'nothing'}": call(fees_collected, *WORK, payments=payments_of(None), by=key)
         for key in (None, "user", "client", "month", "originator")
     },
     "cash forecast": call_forecast(cash_forecast),

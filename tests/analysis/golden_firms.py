@@ -197,7 +197,7 @@ def _calls_of_several(
         return call_kept("realization", data, settings=settings, by=by, start=start, end=end)
 
     return {
-        "collected": (functools.partial(analysis.collected, paid, **work, **period), True),
+        "fees_collected": (functools.partial(analysis.fees_collected, paid, **work, **period), True),
         "days_to_pay": (functools.partial(analysis.days_to_pay, paid, **bills, **period), True),
         "tie_out": (
             lambda: analysis.tie_out(frames["invoices"], ledger=ledger_of(frames["invoices"]), as_of="2026-10-31"),

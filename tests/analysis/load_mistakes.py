@@ -14,7 +14,7 @@ import pandas as pd
 
 import billframes as bf
 from billframes import FirmSettings
-from billframes.analysis import collected, tie_out
+from billframes.analysis import fees_collected, tie_out
 from billframes.ledger.payments import payments
 from tests.analysis.calls import Frames
 from tests.conftest import FakeServer, entry, paged
@@ -103,13 +103,13 @@ def paying(ledger: Any = "qbo_sales_by_customer_detail_cash.csv", **changes: Any
 
 
 def _collected(start: str) -> Call:
-    return lambda _firm: collected(paid(_SOLD), **{**GIVEN, "settings": None}, by=None, start=start)
+    return lambda _firm: fees_collected(paid(_SOLD), **{**GIVEN, "settings": None}, by=None, start=start)
 
 
 def _put_together(reports: int) -> Call:
     """Return the cash of several reports with the same payment of the whole of an invoice."""
     options = {**GIVEN, "settings": None, "by": None, "start": "2026-10"}
-    return lambda _firm: collected(pd.concat([paid(_WHOLE)] * reports), **options)
+    return lambda _firm: fees_collected(pd.concat([paid(_WHOLE)] * reports), **options)
 
 
 def _of_strangers() -> pd.DataFrame:

@@ -85,7 +85,7 @@ def test_repeated_rows_are_warned_of_each_time():
 def test_results_of_arguments_that_look_alike_are_kept_apart(value):
     """The text of a long frame or array leaves out its middle, and a new object can have a deleted one's address."""
     kept, calls = KeptResults(), 3
-    found = [kept.get(("collected", {"payments": value()}), lambda nth=nth: nth) for nth in range(calls)]
+    found = [kept.get(("fees_collected", {"payments": value()}), lambda nth=nth: nth) for nth in range(calls)]
     assert found == list(range(calls))
     for words in ("1", 1, 1.0, True, [1], (1,), None, {"a": 1}, {"a": 1.0}):
         assert kept.get(words, lambda words=words: words) is words
@@ -95,4 +95,4 @@ def test_results_of_arguments_that_look_alike_are_kept_apart(value):
 def test_results_of_equal_arguments_are_calculated_once():
     kept, frame = KeptResults(), pd.DataFrame({"amount": [1.0]})
     call = {"payments": frame, "end": dt.date(2026, 10, 31)}
-    assert [kept.get(("collected", {**call, "by": ["user"]}), lambda nth=nth: nth) for nth in range(2)] == [0, 0]
+    assert [kept.get(("fees_collected", {**call, "by": ["user"]}), lambda nth=nth: nth) for nth in range(2)] == [0, 0]

@@ -43,7 +43,7 @@ IN_BOOKS = sorted(name for name in analyses() if hasattr(Book, name) and name !=
 @pytest.mark.parametrize("name", IN_BOOKS)
 def test_an_analysis_declares_every_number_of_its_result(name, book):
     needed = {"tie_out": {"ledger": calls.ledger()}}
-    needed |= {each: {"payments": calls.payments_of(None)} for each in ("collected", "days_to_pay")}
+    needed |= {each: {"payments": calls.payments_of(None)} for each in ("fees_collected", "days_to_pay")}
     result = getattr(book, name)(**needed.get(name, {}))
     numbers = result.select_dtypes(["number", "datetime"]).columns
     declared = {each.name for each in bf.explain(name).columns}

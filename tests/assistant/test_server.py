@@ -166,7 +166,7 @@ def test_every_analysis_is_answered_or_says_what_it_needs_and_none_has_a_narrati
         assert [each for each in told if each in text] == [], name
         if result.is_error:
             refused[name] = text
-    assert refused.keys() <= {"budget_burn", "cash_forecast_record", "collected", "days_to_pay", "tie_out"}
+    assert refused.keys() <= {"budget_burn", "cash_forecast_record", "fees_collected", "days_to_pay", "tie_out"}
     assert all(re.search("budgets|payments|books", text) for text in refused.values())
 
 

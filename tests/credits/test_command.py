@@ -82,7 +82,7 @@ def test_fees_collected_need_the_payments_of_the_books(tmp_path, capsys, client)
     assert main([*words, "--ledger", str(files["payments"])]) == 0
     book = bf.book("2026-10", client=client)
     paid = book.payments(bf.read_ledger(files["payments"]))
-    total = book.collected(paid, by=None)["collected_amount"].sum()
+    total = book.fees_collected(paid, by=None)["collected_amount"].sum()
     assert f"Fees collected: {total:,.2f}" in capsys.readouterr().out
 
 

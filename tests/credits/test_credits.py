@@ -182,10 +182,10 @@ def test_collected_credits_of_the_sandbox_add_up_to_collected(client, tmp_path):
     book = bf.book("2026-10", client=client)
     paid = book.payments(read_ledger(sandbox_reports(tmp_path)["payments"]))
     found = book.credits(rule=RULE, base="collected", payments=paid)
-    total = book.collected(paid, by=None)["collected_amount"].sum()
+    total = book.fees_collected(paid, by=None)["collected_amount"].sum()
     assert round(found["credit_amount"].sum(), 2) == round(total, 2) > 0
     by_matter = book.credits(rule=RULE, base="collected", payments=paid, by="matter")
-    matters = book.collected(paid, by="matter").set_index("matter_id")["collected_amount"]
+    matters = book.fees_collected(paid, by="matter").set_index("matter_id")["collected_amount"]
     credited = by_matter.groupby("matter_id", dropna=False)["credit_amount"].sum()
     # Each payment is rounded to cents once.
     assert credited.sub(matters, fill_value=0.0).abs().max() < 0.05

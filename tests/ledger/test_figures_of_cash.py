@@ -1,4 +1,4 @@
-"""Figures of cash are those of `collected`, under names that mean one thing, and of covered days only."""
+"""Figures of cash are those of `fees_collected`, under names that mean one thing, and of covered days only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demo(client, tmp_path_factory):
 def test_figures_of_cash_are_those_of_collected(demo, by):
     book, paid = demo
     frames = {name: getattr(book, name) for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
-    own = book.collected(paid, by=by)
+    own = book.fees_collected(paid, by=by)
     keys = [name for name in own if name not in CASH.values()]
     assert own["collected_amount"].sum() > 0
     for result in (
@@ -43,7 +43,7 @@ def test_figures_of_cash_are_those_of_collected(demo, by):
 def test_names_of_cash_mean_one_thing(demo):
     book, paid = demo
     assert {"collected_amount", "collected_cash_amount"} <= CASH.keys()
-    with pytest.raises(ParameterError, match=r"'cash_amount' does not say .* 'collected\.cash_amount' \(All cash"):
+    with pytest.raises(ParameterError, match=r"'cash_amount' does not say .* 'fees_collected\.cash_amount' \(All cash"):
         book.figures("cash_amount", payments=paid)
     result = book.figures("collected_amount", "realization.collected_amount", payments=paid)
     assert list(result) == ["collected_amount", "realization_collected_amount"]
@@ -60,7 +60,7 @@ def test_without_payments_or_outside_their_days_cash_is_not_known(demo):
     late = paid.copy()
     late.attrs["payments"] = paid.attrs["payments"] | {"start": "2026-07-01"}
     result = book.figures("collected_amount", "billed_amount", compare="previous", payments=late)
-    assert result["collected_amount"][0] == pytest.approx(book.collected(paid, by=None)["collected_amount"][0])
+    assert result["collected_amount"][0] == pytest.approx(book.fees_collected(paid, by=None)["collected_amount"][0])
     assert pd.isna(result["collected_amount_previous"][0])
     assert result["billed_amount_previous"][0] > 0
     reason = "The payments are those of 1 July 2026 to 31 October 2026."

@@ -13,7 +13,7 @@ import pytest
 
 import billframes as bf
 from billframes import FirmSettings
-from billframes.analysis import collected, days_to_pay, realization
+from billframes.analysis import days_to_pay, fees_collected, realization
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.invoice_matching import ClientNames
@@ -190,7 +190,7 @@ def test_cash_outside_the_days_of_the_payments_is_missing_with_a_word(demo):
     book, frame = demo
     late = frame.copy()
     late.attrs["payments"] = frame.attrs["payments"] | {"start": "2026-10-01"}
-    for call in (book.collected, book.days_to_pay, book.realization):
+    for call in (book.fees_collected, book.days_to_pay, book.realization):
         options = {"payments": late, "by": None}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -290,7 +290,7 @@ def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
         with pytest.raises(ParameterError, match=reason):
             paid("qbo_transaction_list_by_date_payments.csv", **options)
     with pytest.raises(ParameterError, match="payments is missing; pass the frame that payments"):
-        collected(None, **{name: GIVEN[name] for name in ("time_entries", "invoices")})
+        fees_collected(None, **{name: GIVEN[name] for name in ("time_entries", "invoices")})
 
 
 @pytest.fixture(scope="module")
@@ -393,18 +393,18 @@ def test_a_write_off_and_a_payment_in_order_leave_the_rest_open():
 def test_collected_adds_up_to_the_cash_by_every_key_and_basis(demo):
     book, frame = demo
     october = frame[frame["payment_date"].between("2026-10-01", "2026-10-31")]
-    whole = book.collected(frame, by=None).iloc[0]
+    whole = book.fees_collected(frame, by=None).iloc[0]
     assert whole["cash_amount"] == pytest.approx(october["amount"].sum(), abs=0.005)
     for key in ("client", "matter", "user", "responsible", "originator", "practice_area", "month"):
-        rows = book.collected(frame, by=key)
+        rows = book.fees_collected(frame, by=key)
         for name in ("collected_amount", "collected_expense_amount", "cash_amount"):
             assert rows[name].sum() == pytest.approx(whole[name], abs=0.005), key
     settled = whole["collected_amount"] + whole["credited_amount"] + whole["written_off_amount"]
     for kind in ("credit", "discount", "journal"):
-        credited = book.collected(frame.assign(kind=kind), by=None).iloc[0]
+        credited = book.fees_collected(frame.assign(kind=kind), by=None).iloc[0]
         assert (credited["credited_amount"], credited["collected_amount"]) == pytest.approx((settled, 0.0), abs=0.005)
     cohort = frame[frame["invoice_date"].between("2026-09-01", "2026-09-30")]
-    billed = book.collected(frame, by=None, basis="invoice_date", start="2026-09", as_of="2026-10-31").iloc[0]
+    billed = book.fees_collected(frame, by=None, basis="invoice_date", start="2026-09", as_of="2026-10-31").iloc[0]
     assert billed["cash_amount"] == pytest.approx(cohort["amount"].sum(), abs=0.005)
 
 

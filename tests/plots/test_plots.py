@@ -472,7 +472,7 @@ EXAMPLES = {
         ["310 came, 3.3% off", "200 came, −37.5% off"],
         "Forecasts beside what came: inside the range 1 of 2 times",
     ),
-    "collected": (
+    "fees_collected": (
         {"client_name": ["Acme", "Zenith"], "collected_amount": [900.0, 100.0]},
         ["900", "100"],
         "Fees collected by client",

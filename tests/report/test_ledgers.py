@@ -75,7 +75,7 @@ def test_the_tie_out_has_its_reasons_its_invoices_and_a_line_on_page_one(month):
     (line,) = [each for each in key_points(month) if "the reports don’t show why" in each.headline]
     assert line.headline.startswith("Receivables and the books differ by 2,025 in 2 invoices or entries")
     assert f'id="{anchor(line.section)}"' in report.tie_out(month)._repr_html_()
-    assert "What came in" in report.collected(month)._repr_html_()
+    assert "What came in" in report.fees_collected(month)._repr_html_()
 
 
 def test_reports_that_do_not_fit_the_month_are_refused(october, files, tmp_path):

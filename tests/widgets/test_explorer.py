@@ -543,7 +543,7 @@ def test_what_came_in_is_the_cash_of_the_books_by_lawyer_client_and_month(book_f
     explorer.address = "tab=what-came-in&period=2026-Q3"
     tab = explorer.tabs.children[explorer.tabs.selected_index]
     cash = payments[payments["payment_date"].between("2026-07-01", "2026-09-30") & (payments["kind"] == "cash")]
-    for words, key in VIEW["collected"].keys.items():
+    for words, key in VIEW["fees_collected"].keys.items():
         tab.by.value = words
         assert tab.result["cash_amount"].sum() == pytest.approx(cash["amount"].sum()), key
     assert f"<dd>{format_number(cash['amount'].sum(), 'money')}" in tab._tiles.value

@@ -92,8 +92,8 @@ _TERMS = (
     ),
     Term(
         "collections",
-        "The work of getting invoices paid: `overdue_invoices` lists what is late. `collected` counts the cash, which "
-        "only the firm's books know.",
+        "The work of getting invoices paid: `overdue_invoices` lists what is late. `fees_collected` counts the cash, "
+        "which only the firm's books know.",
     ),
     Term(
         "compensation",
@@ -115,7 +115,7 @@ _TERMS = (
     Term(
         "trust money",
         "Money that the firm holds for a client, such as a retainer. Its balance is not known. `from_trust_amount` of "
-        "`collected` is the cash that came from trust accounts.",
+        "`fees_collected` is the cash that came from trust accounts.",
         ("trust", "retainer"),
     ),
     Term(

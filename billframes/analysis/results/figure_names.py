@@ -30,7 +30,7 @@ _ANALYSES = (
         "exposure",
         "leverage",
         "effective_rates",
-        "collected",
+        "fees_collected",
         "cash_forecast",
     ),
 )

@@ -1,4 +1,4 @@
-"""Collected: the cash that came in, by any key, with its part in fees, expenses and tax."""
+"""Fees collected: the cash that came in, by any key, with its part in fees, expenses and tax."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EXPENSES = {"collected_expense_amount": "collected_expense_amount", "from_trust
 
 
 @sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
-def collected(
+def fees_collected(
     call: Call,
     payments: pd.DataFrame | None = None,
     *,
@@ -82,7 +82,7 @@ def collected(
     ...     "expense_amount": [120.0], "tax_amount": [0.0], "matched_by": ["only"], "reference": [None],
     ...     "account": [None], "from_trust": [False], "ledger_row": [7],
     ... })
-    >>> result = collected(
+    >>> result = fees_collected(
     ...     paid, time_entries=entries, expenses=costs, fixed_fees=costs.head(0), invoices=invoices, by="user",
     ... )
     >>> result[["user_name", "collected_amount", "collected_expense_amount", "cash_amount"]]
@@ -187,7 +187,7 @@ def _of_clients(paid: Frame) -> Frame:
 
 
 ANALYSIS = Analysis(
-    function=collected,
+    function=fees_collected,
     question="What came in, and who earned it?",
     summary=(
         "It adds up the cash that clients paid, by the day of the payment, and spreads the fees in it over the work. "
@@ -223,7 +223,7 @@ ANALYSIS = Analysis(
         money("from_trust_amount", "Cash from trust", "The part of the cash from trust accounts."),
     ),
     table=TableSpec(
-        title="Collected",
+        title="Fees collected",
         brief=("collected_amount", "collected_expense_amount", "cash_amount"),
     ),
     chart=ChartSpec(
