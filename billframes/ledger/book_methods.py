@@ -27,7 +27,7 @@ class BookPayments:
         as_of: DateLike | None = None,
     ) -> pd.DataFrame:
         """
-        List the amounts that left invoices, by fees, expenses and tax; see `billframes.analysis.payments`.
+        List the payments in the firm's books, by fees, expenses and tax; see `billframes.analysis.payments`.
 
         Parameters
         ----------

@@ -69,7 +69,7 @@ def join_kept(notes: Notes, ledger: pd.DataFrame | None, kept: Sequence[pd.DataF
             notes.add(
                 RESTATED,
                 found.amount - found.earlier_amount,
-                "collected",
+                "fees_collected",
                 about=found.month,
                 month=found.month,
                 file=found.file,

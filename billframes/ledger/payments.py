@@ -58,7 +58,7 @@ def payments(
     settings: FirmSettings | None = None,
 ) -> pd.DataFrame:
     r"""
-    List the amounts that left invoices, with their day and their parts in fees, expenses and tax.
+    List the payments in the firm's books: what left each invoice, on which day, and its fees, expenses and tax.
 
     Parameters
     ----------

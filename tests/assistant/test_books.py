@@ -48,7 +48,7 @@ def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror
     measures = ["collected_amount", "fees_collected.cash_amount", "billed_amount"]
     figures = ask_with_books("figures", {"measures": measures, "period": "2026-10"})
     assert figures["total"]["collected_amount"] == answer["total"]["collected_amount"]
-    assert figures["total"]["collected_cash_amount"] == answer["total"]["cash_amount"]
+    assert figures["total"]["fees_collected_cash_amount"] == answer["total"]["cash_amount"]
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def test_figures_of_cash_are_those_of_collected(demo, by):
 
 def test_names_of_cash_mean_one_thing(demo):
     book, paid = demo
-    assert {"collected_amount", "collected_cash_amount"} <= CASH.keys()
+    assert {"collected_amount", "fees_collected_cash_amount"} <= CASH.keys()
     with pytest.raises(ParameterError, match=r"'cash_amount' does not say .* 'fees_collected\.cash_amount' \(All cash"):
         book.figures("cash_amount", payments=paid)
     result = book.figures("collected_amount", "realization.collected_amount", payments=paid)
