@@ -129,23 +129,6 @@ def code_check(
     start: DateLike | None = None,
     end: DateLike | None = None,
 ) -> IntoFrameT: ...
-def fees_collected(
-    payments: pd.DataFrame | None = None,
-    *,
-    time_entries: IntoFrameT,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    by: By = "client",
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-    basis: Literal["payment_date", "invoice_date"] = "payment_date",
-    as_of: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT: ...
 def days_to_pay(
     payments: pd.DataFrame | None = None,
     *,
@@ -193,6 +176,23 @@ def exposure(
     as_of: DateLike,
     by: By = "client",
     buckets: Sequence[int] = (30, 60, 90),
+    settings: FirmSettings | None = None,
+) -> IntoFrameT: ...
+def fees_collected(
+    payments: pd.DataFrame | None = None,
+    *,
+    time_entries: IntoFrameT,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    basis: Literal["payment_date", "invoice_date"] = "payment_date",
+    as_of: DateLike | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...
 def fixed_fee_realization(
