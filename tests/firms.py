@@ -10,17 +10,21 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes import FirmSettings, analysis
+from billframes.analysis.data import sheet
+from billframes.analysis.data.data import Data
 from billframes.loading.load_info import attach_load_info
 from tests.analysis.conftest import arrow
 
-__all__ = ["CALLS", "FIRMS", "LAST", "add", "change", "keep", "make_firm", "notes_of", "on"]
+__all__ = ["CALLS", "FIRMS", "LAST", "add", "change", "keep", "make_firm", "notes_of", "on", "one_data"]
 
 LAST = dt.date(2026, 10, 31)
 """The last day of every firm's data, on which whole loads were made."""
@@ -353,6 +357,21 @@ CALLS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "code check": _call("code_check", "time_entries", "matters", "codes", "code_sets"),
 }
 """A call of each analysis with the frames of a firm."""
+
+
+@contextmanager
+def one_data(frames: Mapping[str, Any]) -> Iterator[None]:
+    """Let functions that are called with these frames share what is made of them, as a book's methods do."""
+    kept = Data.of_book()
+    kept.add(**frames)
+
+    def data(settings: FirmSettings | None, **given: Any) -> Data:
+        names = [name for name, each in given.items() if each is not None]
+        own = all(given[name] is frames.get(name) for name in names)
+        return kept.view(names, settings) if own else Data(settings, **given)
+
+    with patch.object(sheet, "Data", data):
+        yield
 
 
 def notes_of(call: Callable[[Mapping[str, Any]], Any], frames: Mapping[str, Any]) -> list[str]:

@@ -146,6 +146,7 @@ def rows_without_texts():
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", [pa.null(), pa.dictionary(pa.int32(), pa.null())], ids=["null", "dictionary"])
 @pytest.mark.parametrize("engine", READERS)
 def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, rows_without_texts, tmp_path):

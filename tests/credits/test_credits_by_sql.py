@@ -10,7 +10,7 @@ from billframes.config.firm import FirmSettings
 from billframes.credits.statement import ROLES
 from tests.credits.random_firms import book_of, credits_by_sql, random_firm, random_rule
 
-QUICK, ALL = 24, 1_500
+QUICK, ALL = 12, 1_500
 
 
 def check(seed: int) -> None:

@@ -368,7 +368,7 @@ def test_refreshes_while_a_colleague_writes_end_equal(thin, tmp_path):
     path = shutil.copyfile(thin, tmp_path / "firm.db")
     with Sandbox(db=path, trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         opened = mirror(tmp_path / "firm", client=client)
-        for _ in range(4):
+        for _ in range(2):
             opened.refresh()
         sandbox._writer.stop()
         time.sleep(0.6)

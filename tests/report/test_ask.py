@@ -134,7 +134,7 @@ def check(page, month: Month, chance: random.Random, questions: int) -> int:
 
 @pytest.mark.slow
 def test_random_questions_have_the_figures_of_figures(asked, october):
-    assert check(asked, october, random.Random(7), 40) > 500
+    assert check(asked, october, random.Random(7), 80) > 1_000
 
 
 @pytest.mark.slow
@@ -146,11 +146,6 @@ def test_questions_of_other_firms(name, offline, tmp_path):
     page.wait_for_function("window.ask")
     assert check(page, month, random.Random(name), 15) > 20
     page.close()
-
-
-@pytest.mark.slow
-def test_two_hundred_questions(asked, october):
-    assert check(asked, october, random.Random(11), 200) > 3_000
 
 
 def test_the_sums_add_up_to_page_one(asked, october):
@@ -300,11 +295,11 @@ def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp
 @pytest.mark.slow
 @pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("seed", range(10))
-def test_a_thousand_answers_are_the_sums_of_the_cube(asked, october, seed):
+def test_answers_are_the_sums_of_the_cube(asked, october, seed):
     """The functions of `answer.js`, without the page, beside sums of the frames from which the page is made."""
     chance, cube = random.Random(seed), Cube.of(october)
     questions, wanted = [], []
-    for _ in range(1_000):
+    for _ in range(300):
         subject = chance.choice(subjects(october))
         frame = cube.balances if subject.is_balance else cube.flows
         first, last = sorted(chance.choices(range(len(cube.months)), k=2))
