@@ -7,6 +7,7 @@ import os
 import signal
 from collections import defaultdict
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -182,12 +183,32 @@ def client(sandbox):
     import billframes as bf
 
     with bf.Client(sandbox.base_url, sandbox.tokens["full"], health_path=sandbox.health_path) as connected:
-        yield connected
+        with sharing_frames(connected):
+            yield connected
+
+
+@contextmanager
+def sharing_frames(client) -> Iterator[None]:
+    """Let all books of a client share their frames: each loads all records, whatever its period."""
+    from billframes.book.frames import BookFrames
+
+    kept, load = {}, BookFrames._load
+
+    def once(book, name):
+        if book._client is not client:
+            return load(book, name)
+        if name not in kept:
+            kept[name] = load(book, name)
+        return kept[name].copy(deep=False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BookFrames, "_load", once)
+        yield
 
 
 @pytest.fixture(scope="session")
 def october_book(client):
-    """A book of the sandbox's last month for all tests that only read it: it loads each list once."""
+    """A book of the sandbox's last month for all tests that only read it."""
     import billframes as bf
 
     return bf.book("2026-10", client=client)
@@ -208,11 +229,20 @@ def names_in_examples(request, doctest_namespace) -> None:
     """Connect billframes to the sandbox for examples, as by `bf.connect("sandbox")`."""
     if request.node.__class__.__name__ == "DoctestItem":
         import billframes as bf
+        from billframes import _session
 
-        sandbox = request.getfixturevalue("sandbox")
-        connected = bf.connect(*(sandbox.base_url, "sandbox-full"))
-        connected.settings = bf.FirmSettings.load(sandbox.firm_settings)
+        _session._default[:] = [request.getfixturevalue("client_of_examples")]
         doctest_namespace["bf"] = bf
+
+
+@pytest.fixture(scope="session")
+def client_of_examples(sandbox):
+    """A client with the firm's settings, as by `bf.connect("sandbox")`."""
+    import billframes as bf
+
+    with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as connected, sharing_frames(connected):
+        connected.settings = bf.FirmSettings.load(sandbox.firm_settings)
+        yield connected
 
 
 @pytest.fixture(scope="module")
