@@ -182,9 +182,9 @@ def client(sandbox):
     """A client of that sandbox that may see rates."""
     import billframes as bf
 
-    with bf.Client(sandbox.base_url, sandbox.tokens["full"], health_path=sandbox.health_path) as connected:
-        with sharing_frames(connected):
-            yield connected
+    address, token = sandbox.base_url, sandbox.tokens["full"]
+    with bf.Client(address, token, health_path=sandbox.health_path) as connected, sharing_frames(connected):
+        yield connected
 
 
 @contextmanager
