@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -15,8 +14,8 @@ from billframes._shared.suggestions import suggest_arguments
 from billframes.errors import __all__ as error_names, unknown_name
 
 _ROOT = Path(__file__).parents[1]
-# Methods, by how the objects are called in the docs.
-_METHODS = {"book": ("book/book.py", "*/book_methods.py"), "mirror": ("mirror/mirror.py",)}
+# Classes, by how their objects are called in the docs.
+_CLASSES = {"book": "Book", "mirror": "Mirror"}
 # Words that people look for at the root, with the place of what they mean.
 _ELSEWHERE = {
     **{verb: f"time_entries.{verb}" for verb in ("plan", "create", "update", "delete", "count", "get")},
@@ -81,12 +80,9 @@ def place_of(name: str) -> str:
     if name in root:
         return f"bf.{name}"
     spaces = [each for each in root if root[each] == "." and name in _listed(_ROOT / each)]
-    methods = [
-        each
-        for each, files in _METHODS.items()
-        for file in chain.from_iterable(map(_ROOT.glob, files))
-        if f"    def {name}(self" in re.sub(r"\(\s+", "(", file.read_text(encoding="utf-8"))
-    ]
+    there = {each: kind for each, kind in _CLASSES.items() if (_ROOT / each).exists()}
+    classes = {each: getattr(import_module(f"{_ROOT.name}.{each}"), kind) for each, kind in there.items()}
+    methods = [each for each, kind in classes.items() if callable(getattr(kind, name, None))]
     return next((f"{owner}.{name}" for owner in [*(f"bf.{each}" for each in spaces), *methods]), "")
 
 

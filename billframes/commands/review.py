@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
     _check_options(args, out)
     with connected(args) as client:
         book = Book(Period(), settings=None, client=client)
-        guided = book.settings and book.settings.guidelines and "guidelines" in wings()
-        guidelines = module_of("guidelines").guideline_check(book) if guided else None
+        files = book.settings.guidelines if book.settings and "guidelines" in wings() else ""
+        guidelines = module_of("guidelines").Guidelines.read(files).check(book) if files else None
         rows = book.prebill_review(
             args.responsible, invoice=args.invoice, hours_per_day=args.hours_per_day, guidelines=guidelines
         )

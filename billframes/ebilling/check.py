@@ -87,7 +87,7 @@ class CheckedBills:
         return findings_frame(self.findings, INVOICE_COLUMNS)
 
     def add_guidelines(self, guidelines: pd.DataFrame) -> None:
-        """Add the findings of `guideline_check` on the items of the bills."""
+        """Add the findings of `Guidelines.check` on the items of the bills."""
         items = {item.id for bill in self.bills for item in bill.items}
         numbers = {bill.number for bill in self.bills if bill.number is not None}
         coded = {each.item_id for each in self.findings if each.field in CODE_FIELDS.values()}
@@ -134,7 +134,7 @@ def ledes_check(
     settings : FirmSettings, optional
         The firm's settings, whose `taxes` count if the profile has none; by default those of the book, or of `client`.
     guidelines : DataFrame, optional
-        The result of `guideline_check` for the same work. Its findings on the items checked here are added as "often
+        The result of `Guidelines.check` for the same work. Its findings on the items checked here are added as "often
         rejected", except those that only ask for a review.
     notes : bool, default False
         Whether to add what needs no correction: unusual codes, lines of tax, sums that can't be checked.

@@ -66,14 +66,14 @@ def guideline_findings(
     findings: pd.DataFrame, items: Collection[str], invoices: Collection[str | None], coded: Collection[str | None]
 ) -> Iterator[Finding]:
     """
-    Yield the findings of `guideline_check` on some items and invoices, except those that only ask for a review.
+    Yield the findings of `Guidelines.check` on some items and invoices, except those that only ask for a review.
 
     Findings about codes are left out for items in `coded`, which have such findings already.
     """
     needed = (*(name for name in INVOICE_COLUMNS if name != "field"), "rule", "clause")
     if not isinstance(findings, pd.DataFrame) or not set(needed) <= set(findings.columns):
         raise ParameterError(
-            "guidelines= takes the result of guideline_check; pass bf.guidelines.guideline_check(...)."
+            "guidelines= takes the result of Guidelines.check; pass bf.Guidelines.read(folder).check(book)."
         )
     for row in findings[findings["severity"] != "review"].to_dict("records"):
         values = {name: None if pd.isna(row[name]) else row[name] for name in needed}

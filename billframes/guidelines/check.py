@@ -5,13 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 
-from billframes._shared.names import join_names
+from billframes._shared.names import join_names, type_in_words
 from billframes._shared.notes import note
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
@@ -19,12 +22,14 @@ from billframes.analysis.rules.codes import NOT_JUDGED
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.ebilling.source import BillSource
-from billframes.errors import ParameterError
+from billframes.errors import ConfigError, ParameterError
 from billframes.guidelines.declare import BEYOND, SEVERITIES, GuidelineRule, RuleKind, within
-from billframes.guidelines.file import Guidelines, named_files, read_guidelines
+from billframes.guidelines.file import GuidelineFile, named_files
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR
 from billframes.guidelines.rules import CURRENCY, RULES
-from billframes.guidelines.work import Work, read_work
+from billframes.guidelines.summary import summary
+from billframes.guidelines.words import word_list
+from billframes.guidelines.work import CHECK, Work, read_work
 from billframes.loading.load_info import load_day
 from billframes.loading.progress import Progress
 from billframes.periods import DateLike, Period, resolve
@@ -46,106 +51,187 @@ _DTYPES: dict[str, Any] = {
 _CENT = Decimal("0.01")
 
 
-def guideline_check(
-    given: Book | Mapping[str, Any],
-    invoice: str | int | Iterable[str | int] | None = None,
-    *,
-    guidelines: str | os.PathLike[str] | Guidelines | Iterable[Any] | None = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
-    as_of: DateLike | None = None,
-    client: Client | None = None,
-    progress: bool | Progress | None = None,
-    settings: FirmSettings | None = None,
-) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Guidelines:
     """
-    Find the items that a client may refuse or cut by its billing guidelines, and the amount at risk.
-
-    Without `invoice`, unbilled billable time, unbilled expenses and the items of invoices that are not final are
-    checked. Sums over days, budgets and duplicates also count the client's other items, but only those checked are
-    reported. Narratives are judged by word lists and patterns. The findings show the matched words, not the narratives.
+    The billing guidelines of clients, and what of the firm's work they refuse or cut.
 
     Parameters
     ----------
-    given : Book or mapping of str to frame
-        A book, or frames of any engine by name, as for `ledes_check`, with all items of the clients.
-    invoice : str, int or list of str, optional
-        Numbers or ids of invoices.
-    guidelines : str, Path, Guidelines or list of them, optional
-        A guideline file, or a folder of them. By default `guidelines` in the settings.
-    start, end : str or date, optional
-        First and last day of the unbilled work, inclusive, or a whole period as `start`. By default all days.
-    as_of : str or date, optional
-        The day from which the age of unbilled work is counted. By default the day on which time entries were loaded.
-    client : Client, optional
-        The client to read codes of expenses with, if frames are given and a rule has `codes` of expenses.
-    progress : bool or callable, optional
-        Progress of reading codes, as for the loaders.
-    settings : FirmSettings, optional
-        The firm's settings, by default those of the book, or of `client`: the currency, the time zone, roles and days
-        off count.
-
-    Returns
-    -------
-    DataFrame
-        One row per finding, by `severity` ("refused", "cut", "review"), then the largest `at_risk` first: `item`
-        ("time_entry", "expense" or "fixed_fee") and `item_id` (both missing if the finding concerns an invoice or a
-        matter), `date`, `client_id`, `client_name`, `matter_id`, `matter_name`, `user_id`, `user_name`,
-        `responsible_id`, `responsible_name`, `invoice_number`, `rule` (its table in the file), `name`, `severity`,
-        `problem`, `value` (what was found), `fix`, `clause`, `at_risk` and `item_amount` (Decimal; None if rates are
-        hidden), and `changeable`: "yes", "take it off the draft first", or "no" for final invoices.
-
-    Raises
-    ------
-    ConfigError
-        A guideline file has an error or a name that is unknown, or two files are for the same matter.
-    ParameterError
-        An invoice is unknown, a frame is missing, or a period can't be read.
-    MissingColumnError
-        A frame lacks a column.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        Narratives were not judged, because they are empty or not in the guidelines' language.
-    RatesHiddenWarning
-        Time has no amount, so that amounts at risk are missing.
+    files : tuple of GuidelineFile
+        One for each client, or for some of its matters.
 
     Examples
     --------
-    The settings of the sandbox's firm name a folder with the guidelines of one client:
-
-    >>> findings = bf.guidelines.guideline_check(bf.book("2026-10"))
-    >>> findings["severity"].value_counts()[["refused", "cut", "review"]].tolist()
-    [9, 113, 46]
-    >>> bf.guidelines.guideline_summary(findings).iloc[-1]["at_risk"]
-    Decimal('29319.34')
+    >>> guidelines = bf.Guidelines.read(bf.book("2026-10").settings.guidelines)
+    >>> [each.client for each in guidelines.files]
+    ['Granite Mutual Insurance Company']
     """
-    check_settings(settings)
-    source = BillSource(given, client, settings)
-    settings = source.settings or FirmSettings()
-    if guidelines is None and not settings.guidelines:
+
+    files: tuple[GuidelineFile, ...]
+
+    @classmethod
+    def read(cls, *paths: str | os.PathLike[str]) -> Self:
+        """
+        Read guideline files.
+
+        Parameters
+        ----------
+        *paths : str or Path
+            Files, such as "granite.toml", and folders of them. The firm's settings can name a folder:
+            `bf.Guidelines.read(book.settings.guidelines)`.
+
+        Raises
+        ------
+        ConfigError
+            A file can't be read, is not TOML, or has an unknown key or an invalid value, or a folder has no file.
+        ParameterError
+            A path is empty, or is not a path.
+        """
+        return cls(tuple(chain.from_iterable(map(_files_at, paths or ("",)))))
+
+    def check(
+        self,
+        given: Book | Mapping[str, Any],
+        invoice: str | int | Iterable[str | int] | None = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        as_of: DateLike | None = None,
+        client: Client | None = None,
+        progress: bool | Progress | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame:
+        """
+        Find the items that a client may refuse or cut by its billing guidelines, and the amount at risk.
+
+        Without `invoice`, unbilled billable time, unbilled expenses and the items of invoices that are not final are
+        checked. Sums over days, budgets and duplicates also count the client's other items, but only those checked are
+        reported. Narratives are judged by word lists and patterns. Findings show the matched words, not narratives.
+
+        Parameters
+        ----------
+        given : Book or mapping of str to frame
+            A book, or frames of any engine by name, as for `ledes_check`, with all items of the clients.
+        invoice : str, int or list of str, optional
+            Numbers or ids of invoices.
+        start, end : str or date, optional
+            First and last day of the unbilled work, inclusive, or a whole period as `start`. By default all days.
+        as_of : str or date, optional
+            The day from which the age of work is counted, by default the day on which time entries were loaded.
+        client : Client, optional
+            The client to read codes of expenses with, if frames are given and a rule has `codes` of expenses.
+        progress : bool or callable, optional
+            Progress of reading codes, as for the loaders.
+        settings : FirmSettings, optional
+            The firm's settings, by default those of the book, or of `client`: the currency, the time zone, roles and
+            days off count.
+
+        Returns
+        -------
+        DataFrame
+            One row per finding, by `severity` ("refused", "cut", "review"), then the largest `at_risk` first: `item`
+            ("time_entry", "expense" or "fixed_fee") and `item_id` (both missing if the finding concerns an invoice or a
+            matter), `date`, `client_id`, `client_name`, `matter_id`, `matter_name`, `user_id`, `user_name`,
+            `responsible_id`, `responsible_name`, `invoice_number`, `rule` (its table in the file), `name`, `severity`,
+            `problem`, `value` (what was found), `fix`, `clause`, `at_risk` and `item_amount` (Decimal; None if rates
+            are hidden), and `changeable`: "yes", "take it off the draft first", or "no" for final invoices.
+
+        Raises
+        ------
+        ConfigError
+            A guideline file has a name that is unknown, or two files are for the same matter.
+        ParameterError
+            An invoice is unknown, a frame is missing, or a period can't be read.
+        MissingColumnError
+            A frame lacks a column.
+
+        Warns
+        -----
+        IncompleteDataWarning
+            Narratives were not judged, because they are empty or not in the guidelines' language.
+        RatesHiddenWarning
+            Time has no amount, so that amounts at risk are missing.
+
+        Examples
+        --------
+        The settings of the sandbox's firm name a folder with the guidelines of one client:
+
+        >>> book = bf.book("2026-10")
+        >>> guidelines = bf.Guidelines.read(book.settings.guidelines)
+        >>> findings = guidelines.check(book)
+        >>> findings["severity"].value_counts()[["refused", "cut", "review"]].tolist()
+        [9, 113, 46]
+        >>> guidelines.summary(findings).iloc[-1]["at_risk"]
+        Decimal('29319.34')
+        """
+        check_settings(settings)
+        source = BillSource(given, client, settings)
+        settings = source.settings or FirmSettings()
+        roles = _roles(settings, source)
+        named = named_files(self.files, source, roles)
+        period = resolve(start, end)
+        day = _as_of(as_of, source, settings)
+        items = read_work(source, [id_ for _, ids in named for id_ in ids], settings.time_zone, roles)
+        items["chosen"] = _chosen(items, source, invoice, period)
+        checked = [
+            Work(items[items["matter_id"].isin(ids)], file, source, day, settings, progress) for file, ids in named
+        ]
+        found = [each for work in checked for each in _findings(work) if len(each)]
+        _note_silence(checked)
+        chosen = items[items["chosen"] & (items["item"] == "time_entry")]
+        hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
+        so = "amounts at risk that include them are missing"
+        note(HIDDEN_RATES, hidden, CHECK, which=" under guidelines", consequence=so)
+        people = dict(zip(items["user_id"], items["user_name"], strict=True))
+        # Work and findings together would take twice the memory.
+        del checked, items, chosen
+        return _frame(found, source, people)
+
+    summary = staticmethod(summary)
+
+    @staticmethod
+    def words(name: str | None = None) -> list[str]:
+        """
+        Return a word list that client guidelines can name, or the names of all lists.
+
+        Parameters
+        ----------
+        name : str, optional
+            Such as "clerical".
+
+        Returns
+        -------
+        list of str
+            The phrases of the list, in the syntax of `own_words`; without a name, the names of the lists.
+
+        Raises
+        ------
+        ParameterError
+            There is no such list.
+
+        Examples
+        --------
+        >>> bf.Guidelines.words("experts")
+        ['expert|experts', 'consultant|consultants']
+        """
+        return word_list(name)
+
+
+def _files_at(path: Any) -> Iterator[GuidelineFile]:
+    """Yield the file at a path, or those in a folder."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"Guidelines.read takes files and folders; one of them is {type_in_words(path)}.")
+    if not os.fspath(path):
         raise ParameterError(
-            "Pass guidelines=, a file or a folder, or name one with guidelines in the firm's settings."
+            "There is no path of guidelines: pass a file or a folder, or name one with `guidelines` in the firm's "
+            "settings."
         )
-    files = read_guidelines(settings.guidelines if guidelines is None else guidelines)
-    roles = _roles(settings, source)
-    named = named_files(files, source, roles)
-    period = resolve(start, end)
-    day = _as_of(as_of, source, settings)
-    items = read_work(source, [id_ for _, ids in named for id_ in ids], settings.time_zone, roles)
-    items["chosen"] = _chosen(items, source, invoice, period)
-    checked = [Work(items[items["matter_id"].isin(ids)], file, source, day, settings, progress) for file, ids in named]
-    found = [each for work in checked for each in _findings(work) if len(each)]
-    _note_silence(checked)
-    chosen = items[items["chosen"] & (items["item"] == "time_entry")]
-    hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
-    so = "amounts at risk that include them are missing"
-    note(HIDDEN_RATES, hidden, "guideline_check", which=" under guidelines", consequence=so)
-    people = dict(zip(items["user_id"], items["user_name"], strict=True))
-    # Work and findings together would take twice the memory.
-    del checked, items, chosen
-    return _frame(found, source, people)
+    folder = Path(path)
+    files = sorted(folder.glob("*.toml")) if folder.is_dir() else [folder]
+    if not files:
+        raise ConfigError(f"{path} has no guideline file; these end with .toml.")
+    yield from map(GuidelineFile.load, files)
 
 
 def _roles(settings: FirmSettings, source: BillSource) -> dict[str, str]:
@@ -258,4 +344,4 @@ def _note_silence(checked: list[Work]) -> None:
     silent = {name: int(counts.get(name, 0)) for name in (FOREIGN, UNCLEAR, EMPTY)}
     words = [f"{count:,} {name}" for name, count in silent.items() if count]
     more = " For unclear ones, only word lists are used." if silent[UNCLEAR] else ""
-    note(NOT_JUDGED, sum(silent.values()), "guideline_check", total=total, kinds=join_names(words), more=more)
+    note(NOT_JUDGED, sum(silent.values()), CHECK, total=total, kinds=join_names(words), more=more)

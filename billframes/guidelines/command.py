@@ -15,7 +15,7 @@ from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
 from billframes.config.firm import describe_settings
 from billframes.errors import ParameterError
-from billframes.guidelines import guideline_check
+from billframes.guidelines.check import Guidelines
 from billframes.guidelines.declare import SEVERITIES
 from billframes.guidelines.in_report import save_check
 from billframes.guidelines.sheets import KEYS, describe_findings, guideline_page, guideline_workbook
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         book = Book(Period(), settings=None, client=client)
         day = resolve(None, args.as_of, names=("", "as_of")).end if args.as_of else book.loaded_on("time_entries")
         start = _start(args.since, day or dt.date.max)
-        findings = guideline_check(book, guidelines=folder, start=start, as_of=day)
+        findings = Guidelines.read(folder).check(book, start=start, as_of=day)
         findings = DistinctNames(book.clients, book.matters, book.users)(findings)
     work = f"Unbilled work and drafts{f' since {long_date(start)}' if start else ''}"
     settings = describe_settings(book.settings)

@@ -11,11 +11,11 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
-from billframes._shared.names import closest, first_few, type_in_words
+from billframes._shared.names import closest, first_few
 from billframes.analysis.declare.columns import ENUMS
 from billframes.config import read_keys
 from billframes.ebilling.source import BillSource
-from billframes.errors import ConfigError, ParameterError
+from billframes.errors import ConfigError
 from billframes.guidelines.declare import COMMON, GuidelineRule
 from billframes.guidelines.keys import choice, day, flag, read_table, text, texts
 from billframes.guidelines.rules import RULES
@@ -30,9 +30,9 @@ _TOP = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guidelines:
+class GuidelineFile:
     r"""
-    The billing guidelines of one client.
+    The billing guidelines of one client, which a file states.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Guidelines:
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "acme.toml")
     ...     _ = file.write_text('client = "Acme"\n[entry_hours]\nmax = 10\nseverity = "review"')
-    ...     guidelines = Guidelines.load(file)
+    ...     guidelines = GuidelineFile.load(file)
     >>> guidelines.client, [rule.kind for rule in guidelines.rules]
     ('Acme', ['entry_hours'])
     """
@@ -131,28 +131,9 @@ def _rule(name: str, table: Mapping[str, Any], language: str | None) -> Guidelin
     return GuidelineRule(name, values)
 
 
-def read_guidelines(given: Any) -> list[Guidelines]:
-    """Return guidelines from a file, a folder of files, `Guidelines`, or a list of them; refuse anything else."""
-    if isinstance(given, Guidelines):
-        return [given]
-    if isinstance(given, str | os.PathLike):
-        path = Path(given)
-        if not path.is_dir():
-            return [Guidelines.load(path)]
-        files = sorted(path.glob("*.toml"))
-        if not files:
-            raise ConfigError(f"{path} has no guideline file; these end with .toml.")
-        return [Guidelines.load(each) for each in files]
-    if isinstance(given, Iterable):
-        return [each for one in given for each in read_guidelines(one)]
-    raise ParameterError(
-        f"guidelines is {type_in_words(given)}; it takes a file, a folder, Guidelines, or a list of them."
-    )
-
-
 def named_files(
-    files: Iterable[Guidelines], source: BillSource, roles: Mapping[str, str]
-) -> list[tuple[Guidelines, list[str]]]:
+    files: Iterable[GuidelineFile], source: BillSource, roles: Mapping[str, str]
+) -> list[tuple[GuidelineFile, list[str]]]:
     """
     Replace the names in guidelines by ids, and return each with the ids of its matters.
 
@@ -194,7 +175,7 @@ class _Names:
             "matter type": _by_name((each, each) for each in ENUMS["matter_type"]),
         }
 
-    def of_file(self, file: Guidelines) -> tuple[Guidelines, list[str]]:
+    def of_file(self, file: GuidelineFile) -> tuple[GuidelineFile, list[str]]:
         """Return a file with ids, and the ids of its matters."""
         try:
             client = self._id("client", file.client, "client")

@@ -19,9 +19,9 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.book import Book
 from billframes.ebilling.in_report import FINDINGS
 from billframes.errors import ConfigError
-from billframes.guidelines import guideline_check, guideline_summary
-from billframes.guidelines.file import read_guidelines
+from billframes.guidelines.check import Guidelines
 from billframes.guidelines.rules import rule_title
+from billframes.guidelines.work import CHECK
 from billframes.report.month import Month
 from billframes.report.open_amounts import open_work_by_client
 from billframes.report.section_spec import SectionSpec
@@ -50,7 +50,7 @@ class ClientGuidelines:
     @property
     def by_rule(self) -> pd.DataFrame:
         """Items, findings and the amount at risk by client and rule; the last row counts each item once."""
-        found = pd.DataFrame() if self.findings is None else guideline_summary(self.findings)
+        found = pd.DataFrame() if self.findings is None else Guidelines.summary(self.findings)
         if found.empty:
             return found
         return found.assign(rule=found["rule"].map(rule_title), at_risk=found["at_risk"].astype("float64"))
@@ -169,11 +169,12 @@ def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
     settings = book.settings
     if settings is None or not settings.guidelines:
         return ClientGuidelines()
-    files = read_guidelines(settings.guidelines)
-    lacking = _clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
-    findings = guideline_check(book, guidelines=files, end=last, as_of=last, progress=False)
-    named = DistinctNames(book.clients, book.matters, book.users)(findings)
-    return ClientGuidelines(named, compare_with_saved(findings, _saved_in(settings.guidelines)), lacking)
+    guidelines = Guidelines.read(settings.guidelines)
+    named = {each.client.casefold() for each in guidelines.files}
+    lacking = _clients_without_file(book, settings.guidelines_field, named)
+    findings = guidelines.check(book, end=last, as_of=last, progress=False)
+    shown = DistinctNames(book.clients, book.matters, book.users)(findings)
+    return ClientGuidelines(shown, compare_with_saved(findings, _saved_in(settings.guidelines)), lacking)
 
 
 def save_check(findings: pd.DataFrame, guidelines: str, day: dt.date) -> None:
@@ -218,7 +219,7 @@ def _clients_without_file(book: Book, field: str, named: Collection[str]) -> fro
     lacking = {
         row[0]: row[1] for row in names.itertuples(index=False) if not {each.casefold() for each in row} & set(named)
     }
-    note(_NO_FILE, len(lacking), "guideline_check", few=first_few(sorted(lacking.values())) if lacking else "")
+    note(_NO_FILE, len(lacking), CHECK, few=first_few(sorted(lacking.values())) if lacking else "")
     return frozenset(map(str, lacking))
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from billframes.guidelines.declare import GuidelineRule, found
 from billframes.guidelines.narratives import hours_in_brackets, lacking_parts, segments, tasks
-from billframes.guidelines.words import Phrases, guideline_words
+from billframes.guidelines.words import Phrases, word_list
 from billframes.guidelines.work import Work, look_for
 
 # Hours and amounts that differ by less are equal.
@@ -104,7 +104,7 @@ def vague(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     rows = rows[work.is_judged(rows, also_unclear=False)]
     phrases: dict[str, list[str]] = {key: list(rule.get(key, ())) for key in ("only", "phrases", "endings")}
     for name in rule.get("words", ()):
-        phrases[_LISTS.get(name, "phrases")] += guideline_words(name)
+        phrases[_LISTS.get(name, "phrases")] += word_list(name)
     endings = [each if each.endswith("$") else f"{each} $" for each in phrases["endings"]]
     searches = (Phrases(phrases["only"], whole=True), Phrases(phrases["phrases"]), Phrases(endings))
     texts = rows["description"].fillna("").str.replace(_BRACKETS, "", regex=True)

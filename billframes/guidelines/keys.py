@@ -10,7 +10,7 @@ from billframes._shared.limits import checked_number
 from billframes._shared.names import closest
 from billframes._shared.suggestions import check_keys
 from billframes.errors import ConfigError
-from billframes.guidelines.words import Phrases, guideline_words
+from billframes.guidelines.words import Phrases, word_list
 
 Reader = Callable[[Any], Any]
 """Returns the value, or raises ValueError with the words for what the key takes."""
@@ -73,8 +73,8 @@ def phrases(value: Any) -> list[str]:
 def lists(value: Any) -> list[str]:
     """Read the names of word lists."""
     for name in texts(value):
-        if name not in guideline_words():
-            hint = closest(name, guideline_words()) or f" The lists are {', '.join(guideline_words())}."
+        if name not in word_list():
+            hint = closest(name, word_list()) or f" The lists are {', '.join(word_list())}."
             raise ValueError(f"there is no word list {name!r}.{hint}".rstrip("."))
     return list(value)
 

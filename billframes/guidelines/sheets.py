@@ -10,8 +10,8 @@ import pandas as pd
 
 from billframes._shared.export import safe_sheet_name
 from billframes._shared.format import count_of, format_number, short_date
-from billframes.guidelines import guideline_summary
 from billframes.guidelines.rules import rule_title
+from billframes.guidelines.summary import summary
 from billframes.report.html import templates
 from billframes.report.prebill_sheets import ITEM_KINDS, Columns, about_sheet, plain_text, workbook_of
 
@@ -34,7 +34,7 @@ def _sheets(findings: pd.DataFrame, by: str) -> Iterator[_Sheet]:
     if by == "user":
         names = names.fillna(findings["responsible_name"])
     names = names.fillna("Unassigned")
-    totals = {name: guideline_summary(rows).iloc[-1] for name, rows in findings.groupby(names)}
+    totals = {name: summary(rows).iloc[-1] for name, rows in findings.groupby(names)}
     for name in sorted(totals, key=lambda each: (-(totals[each]["at_risk"] or 0), each)):
         rows = findings[names == name].sort_values("date", ascending=False, kind="stable")
         yield _Sheet(
@@ -71,7 +71,7 @@ def describe_findings(findings: pd.DataFrame) -> str:
     """Return the number of items and findings, and the amount at risk, as a sentence."""
     if findings.empty:
         return "No findings."
-    total = guideline_summary(findings).iloc[-1]
+    total = summary(findings).iloc[-1]
     count = f"{count_of(len(findings), 'finding')} on {count_of(total['items'], 'item')}"
     risk = "amounts at risk are hidden" if total["at_risk"] is None else f"{_money(total['at_risk'])} at risk"
     return f"{count}; {risk}."
@@ -114,9 +114,9 @@ _COLUMNS = {
 
 def guideline_workbook(findings: pd.DataFrame, *, settings: str, by: str = "user") -> bytes:
     """Return the findings as an Excel workbook: amounts by client and rule, then a sheet for each person."""
-    summary = guideline_summary(findings)
+    sums = summary(findings)
     sheets: dict[str, tuple[str, Columns, pd.DataFrame]] = {
-        "summary": ("Summary", _SUMMARY, summary.assign(rule=summary["rule"].map(rule_title)))
+        "summary": ("Summary", _SUMMARY, sums.assign(rule=sums["rule"].map(rule_title)))
     }
     sheets["about"] = about_sheet(settings)
     for sheet in _sheets(findings, by):

@@ -10,14 +10,14 @@ import pandas as pd
 from billframes.errors import MissingColumnError
 
 
-def guideline_summary(findings: pd.DataFrame) -> pd.DataFrame:
+def summary(findings: pd.DataFrame) -> pd.DataFrame:
     """
     Add up findings by client and rule.
 
     Parameters
     ----------
     findings : DataFrame
-        Of `guideline_check`.
+        Of `Guidelines.check`.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def guideline_summary(findings: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     MissingColumnError
-        The frame is not a result of `guideline_check`.
+        The frame is not a result of `Guidelines.check`.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def guideline_summary(findings: pd.DataFrame) -> pd.DataFrame:
     ...     "item_id": ["t1"] * 2, "matter_id": ["m1"] * 2, "invoice_number": [None] * 2,
     ...     "at_risk": [Decimal("50.00"), Decimal("100.00")],
     ... })
-    >>> guideline_summary(findings)
+    >>> summary(findings)
       client   rule  items  findings at_risk
     0   Acme    age      1         1  100.00
     1   Acme  block      1         1   50.00
@@ -46,7 +46,7 @@ def guideline_summary(findings: pd.DataFrame) -> pd.DataFrame:
     """
     lacking = [name for name in _NEEDED if name not in findings.columns]
     if lacking:
-        raise MissingColumnError(f"The findings have no column {lacking[0]!r}; pass the result of guideline_check.")
+        raise MissingColumnError(f"The findings have no column {lacking[0]!r}; pass the result of Guidelines.check.")
     whole = [None if each is None else int(each * 100) for each in findings["at_risk"]]
     cents = findings.assign(cents=pd.Series(whole, index=findings.index, dtype="Int64"))
     rows = [

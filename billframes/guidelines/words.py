@@ -32,30 +32,8 @@ def shipped() -> dict[str, dict[str, Any]]:
     return tomllib.loads(resources.files("billframes.guidelines").joinpath("words_en.toml").read_text("utf-8"))
 
 
-def guideline_words(name: str | None = None) -> list[str]:
-    """
-    Return a word list that client guidelines can name, or the names of all lists.
-
-    Parameters
-    ----------
-    name : str, optional
-        Such as "clerical".
-
-    Returns
-    -------
-    list of str
-        The phrases of the list, in the syntax of `own_words`; without a name, the names of the lists.
-
-    Raises
-    ------
-    ParameterError
-        There is no such list.
-
-    Examples
-    --------
-    >>> guideline_words("experts")
-    ['expert|experts', 'consultant|consultants']
-    """
+def word_list(name: str | None = None) -> list[str]:
+    """Return the phrases of a word list, or the names of all lists; see `Guidelines.words`."""
     lists: dict[str, list[str]] = shipped()["lists"]
     if name is None:
         return list(lists)

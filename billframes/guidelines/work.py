@@ -24,10 +24,12 @@ from billframes.ebilling.source import OPEN_STATES, BillItem, BillSource
 from billframes.errors import IncompleteDataWarning
 from billframes.guidelines.declare import GuidelineRule, RuleKind, within
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR, languages
-from billframes.guidelines.words import Phrases, guideline_words
+from billframes.guidelines.words import Phrases, word_list
 from billframes.loading.progress import Progress
 
 C = nw.col
+CHECK = "Guidelines.check"
+"""The name of the check in notes."""
 _SHARED = ("date", "matter_id", "description", "amount", "invoice_id")
 _TIME = ("hours", "billing_type", "user_id")
 _OPTIONAL = ("user_id", "user_name", "rate", "task_code", "activity_code", "expense_code", "created_at", "modified_at")
@@ -93,7 +95,7 @@ class Work:
         codes = tuple(rule.get(f"{prefix}codes") or ())
         if not (names or own or codes):
             return pd.Series("", index=rows.index, dtype=object)
-        listed = [phrase for name in names for phrase in guideline_words(name)]
+        listed = [phrase for name in names for phrase in word_list(name)]
         judged = self.is_judged(rows, also_unclear=True)
         texts = rows["description"].fillna("")
         words = look_for(Phrases([*own, *listed]), texts.where(judged, ""))
@@ -129,7 +131,7 @@ class Work:
     @functools.cached_property
     def firm_hours(self) -> pd.DataFrame:
         """Billable hours by person and day, for all clients of the firm."""
-        entries = Call(Data(time_entries=self.source.native("time_entries")), "guideline_check").whole("time_entries")
+        entries = Call(Data(time_entries=self.source.native("time_entries")), CHECK).whole("time_entries")
         rows = select_columns(entries, "time_entries", ("user_id", "date", "hours", "billing_type"))[0]
         rows = rows.filter(
             (C("billing_type") == "billable") & C("user_id").is_in(list(self.items["user_id"].dropna().unique()))
@@ -170,7 +172,7 @@ def read_work(source: BillSource, matter_ids: Collection[str], zone: str, roles:
 
     `zone` is the firm's, for the day on which an entry was made. `roles` take precedence over those of the users.
     """
-    call = Call(Data(**{name: source.native(name) for name in ITEMS}), "guideline_check")
+    call = Call(Data(**{name: source.native(name) for name in ITEMS}), CHECK)
     tables = [_items(call, name, matter_ids) for name in ITEMS]
     items = _to_pandas(pa.concat_tables(tables))
     items["created"] = items.pop("created_at").dt.tz_convert(zone).dt.tz_localize(None).dt.normalize()

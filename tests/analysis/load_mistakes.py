@@ -140,7 +140,7 @@ def _sold_in(currency: str) -> pd.DataFrame:
 def judged(**narratives: str) -> Call:
     """Return a check of the sample's work by the client's guidelines."""
     rows = sample.ENTRIES.assign(**narratives)
-    check = functools.partial(bf.guidelines.guideline_check, guidelines=sample.TERN, as_of=sample.AS_OF)
+    check = functools.partial(bf.Guidelines.read(sample.TERN).check, as_of=sample.AS_OF)
     return lambda _firm: check(sample.frames(rows))
 
 

@@ -195,7 +195,6 @@ def test_a_forecast_by_weeks_leads_to_its_horizons(october_book, by):
 @pytest.mark.parametrize(
     ("name", "place"),
     [
-        ("guideline_check", "bf.guidelines.guideline_check"),
         ("ledes", "bf.ebilling.ledes"),
         ("ledes_check", "bf.ebilling.ledes_check"),
         ("implied_receipts", "mirror.implied_receipts"),

@@ -26,7 +26,7 @@ def configured(sandbox, monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def findings(october_book):
-    return bf.guidelines.guideline_check(october_book, guidelines=FOLDER)
+    return bf.Guidelines.read(FOLDER).check(october_book)
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_each_person_has_a_sheet_and_no_narrative_is_written(tmp_path, capsys, f
     dates = [row[0] for row in book[people[0]].iter_rows(min_row=2, values_only=True)]
     assert dates == sorted(dates, reverse=True)
     total = Decimal(str(book["Summary"].cell(book["Summary"].max_row, 5).value))
-    assert total == bf.guidelines.guideline_summary(findings).iloc[-1]["at_risk"]
+    assert total == bf.Guidelines.summary(findings).iloc[-1]["at_risk"]
     page = html.unescape((tmp_path / "week" / "guidelines.html").read_text("utf-8"))
     texts = october_book.time_entries.set_index("time_entry_id")["description"].reindex(findings["item_id"]).dropna()
     shown = page + str([[cell.value for cell in row] for sheet in book for row in sheet])

@@ -228,9 +228,8 @@ def test_a_command_without_figures_counts_periods_in_the_fiscal_year_of_the_sett
 def test_frames_without_a_book_have_the_settings_of_the_client_that_is_passed(place):
     with bf.Client(place.url, place.token) as client:
         frames = {name: getattr(client, name)() for name in FRAMES}
-        assert len(bf.guidelines.guideline_check(frames, client=client)) > 0
-    with pytest.raises(bf.errors.ParameterError, match="Pass guidelines="):
-        bf.guidelines.guideline_check(frames)
+        assert client.settings
+        assert len(bf.Guidelines.read(client.settings.guidelines).check(frames, client=client)) > 0
 
 
 def refreshed(folder, client):

@@ -624,7 +624,7 @@ def mutate_toml(base: Path, out: Path, chance: random.Random) -> str:
 
 
 def read_mutated_guidelines(path: Path) -> None:
-    read = bf.Guidelines.load(path)
+    (read,) = bf.Guidelines.read(path).files
     texts = ["Travel to court; draft motion", "a " * 2000, "Call with team " * 100]
     for rule in read.rules:
         for key in ("own_words", "only", "phrases", "endings", "must", "except"):

@@ -19,7 +19,7 @@ SILENCE = "3 of 27 narratives were not judged: 1 other language, 1 unclear langu
 
 def check(given, guidelines=TERN, **options):
     with pytest.warns(IncompleteDataWarning, match=SILENCE):
-        return bf.guidelines.guideline_check(given, guidelines=guidelines, as_of=AS_OF, **options)
+        return bf.Guidelines.read(guidelines).check(given, as_of=AS_OF, **options)
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +40,15 @@ def test_each_item_of_the_sample_has_the_findings_that_it_must_have(findings):
 
 
 def test_an_item_with_two_findings_counts_once_with_the_largest(findings):
-    total = bf.guidelines.guideline_summary(findings).iloc[-1]
+    total = bf.Guidelines.summary(findings).iloc[-1]
     assert (total["items"], total["findings"], total["at_risk"]) == (15, 17, Decimal("2027.00"))
     second = findings[findings["item_id"] == "t03"].assign(rule="travel", at_risk=Decimal("637.50"))
-    total = bf.guidelines.guideline_summary(pd.concat([findings, second])).iloc[-1]
+    total = bf.Guidelines.summary(pd.concat([findings, second])).iloc[-1]
     assert (total["items"], total["at_risk"]) == (15, Decimal("2345.75"))
 
 
 def test_findings_show_words_and_no_narratives(findings):
-    shown = findings.to_csv() + bf.guidelines.guideline_summary(findings).to_csv()
+    shown = findings.to_csv() + bf.Guidelines.summary(findings).to_csv()
     assert [text for text in ENTRIES["description"].dropna() if len(text.split()) > 2 and text in shown] == []
 
 
@@ -77,7 +77,7 @@ def entries(*rows):
 def one_rule(folder, kind, text, rows, *, top="", given=None, **options):
     path = folder / "rule.toml"
     path.write_text(f'client = "TERN"\nlanguage = "en"\n{top}\n[{kind}]\n{text}', "utf-8")
-    return bf.guidelines.guideline_check(given or frames(entries(*rows)), guidelines=path, as_of=AS_OF, **options)
+    return bf.Guidelines.read(path).check(given or frames(entries(*rows)), as_of=AS_OF, **options)
 
 
 PARALEGAL, ATTORNEY = {"user": "tobin.polk@example.com"}, {"user": "new.person@example.com"}
@@ -277,7 +277,7 @@ def test_budgets_are_a_row_for_each_matter_with_the_part_beyond(tmp_path):
     assert found[["value", "at_risk", "matter_name"]].to_numpy().tolist() == [
         ["2,400.00 of 2,000.00 (120%)", Decimal("400.00"), "Lease dispute"]
     ]
-    assert bf.guidelines.guideline_summary(found).iloc[-1][["items", "at_risk"]].tolist() == [0, Decimal("400.00")]
+    assert bf.Guidelines.summary(found).iloc[-1][["items", "at_risk"]].tolist() == [0, Decimal("400.00")]
     assert one_rule(tmp_path, "budget", text, rows[:2])["severity"].tolist() == ["review"]
     assert one_rule(tmp_path, "budget", text, rows[:1]).empty
 
@@ -334,7 +334,7 @@ def test_invoices_are_checked_by_their_dates_and_count_above_their_items(tmp_pat
     assert found["at_risk"].tolist() == [Decimal("400.00")] * 2
     assert found["item_id"].isna().all()
     item = found.assign(item="time_entry", item_id="x1", at_risk=Decimal("150.00")).head(1)
-    assert bf.guidelines.guideline_summary(pd.concat([found, item])).iloc[-1]["at_risk"] == Decimal("400.00")
+    assert bf.Guidelines.summary(pd.concat([found, item])).iloc[-1]["at_risk"] == Decimal("400.00")
 
 
 def test_rules_apply_from_and_until_their_dates_and_only_to_their_scope(tmp_path):
@@ -365,15 +365,14 @@ def test_codes_of_expenses_are_read_one_by_one_or_their_lack_is_said(tmp_path, o
     path.write_text('client = "1004"\n[expense]\ncodes = ["E"]\nbarred = true\nseverity = "refused"', "utf-8")
     costs = october_book.expenses.query("client_reference == '1004' and invoice_state == 'final'")
     number = costs["invoice_number"].value_counts().index[0]
-    found = bf.guidelines.guideline_check(october_book, number, guidelines=path)
+    found = bf.Guidelines.read(path).check(october_book, number)
     coded = october_book.client.expenses.get(found["item_id"].iloc[0]).expense_code
     assert found["value"].iloc[0] == coded
     assert coded.startswith("E")
     names = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "codes")
+    given = {name: getattr(october_book, name) for name in names}
     with pytest.warns(IncompleteDataWarning, match="expenses are not known, so rules with codes do not find them"):
-        assert bf.guidelines.guideline_check(
-            {name: getattr(october_book, name) for name in names}, number, guidelines=path
-        ).empty
+        assert bf.Guidelines.read(path).check(given, number).empty
 
 
 def test_narratives_of_fixed_fee_time_are_judged_only_on_request(tmp_path):
@@ -393,7 +392,7 @@ def test_hidden_rates_leave_amounts_missing_and_say_so(tmp_path):
     with pytest.warns(RatesHiddenWarning, match="amounts at risk that include them are missing"):
         found = one_rule(tmp_path, "entry_hours", 'max = 8\nseverity = "cut"', [], given=given)
     assert found["at_risk"].tolist() == [None]
-    assert bf.guidelines.guideline_summary(found)["at_risk"].tolist() == [None, None]
+    assert bf.Guidelines.summary(found)["at_risk"].tolist() == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -450,7 +449,7 @@ def test_a_mistake_in_a_file_is_one_sentence_before_any_work(change, said, tmp_p
     path = tmp_path / "tern.toml"
     path.write_text(text.replace(*change, 1), "utf-8")
     with pytest.raises(ConfigError, match=said) as caught:
-        bf.Guidelines.load(path)
+        bf.Guidelines.read(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
 
@@ -470,7 +469,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(change, said, tmp_path):
     path = tmp_path / "tern.toml"
     path.write_text(TERN.read_text("utf-8").replace(*change, 1), "utf-8")
     with pytest.raises(ConfigError, match=said):
-        bf.guidelines.guideline_check(frames(), guidelines=path, as_of=AS_OF)
+        bf.Guidelines.read(path).check(frames(), as_of=AS_OF)
 
 
 @pytest.mark.parametrize(
@@ -490,32 +489,37 @@ def test_two_files_for_one_client_need_matters_of_their_own(tmp_path):
     for name in ("a.toml", "b.toml"):
         tmp_path.joinpath(name).write_text(TERN.read_text("utf-8"), "utf-8")
     with pytest.raises(ConfigError, match=r"are both for Tern Shipping plc \(2026-014\); give each its own matters"):
-        bf.guidelines.guideline_check(frames(), guidelines=tmp_path, as_of=AS_OF)
+        bf.Guidelines.read(tmp_path).check(frames(), as_of=AS_OF)
 
 
 @pytest.mark.slow
-def test_guidelines_can_be_a_folder_a_list_or_read_before(findings, tmp_path):
+def test_guidelines_are_those_of_a_folder_or_of_several_files(findings, tmp_path):
     tmp_path.joinpath("tern.toml").write_text(TERN.read_text("utf-8"), "utf-8")
-    for given in (tmp_path, [TERN], bf.Guidelines.load(TERN)):
-        pd.testing.assert_frame_equal(check(frames(), given), findings)
+    pd.testing.assert_frame_equal(check(frames(), tmp_path), findings)
+    other = tmp_path / "acme.toml"
+    other.write_text('client = "Acme"\n[entry_hours]\nmax = 10\nseverity = "review"')
+    assert [each.client for each in bf.Guidelines.read(TERN, other).files] == ["Tern Shipping plc", "Acme"]
+    assert len(bf.Guidelines.read(tmp_path, TERN).files) == 3
 
 
 def test_other_mistakes_of_a_call_are_one_sentence(tmp_path):
     with pytest.raises(ConfigError, match="has no guideline file"):
-        bf.guidelines.guideline_check(frames(), guidelines=tmp_path, as_of=AS_OF)
-    with pytest.raises(ParameterError, match="guidelines is an int; it takes a file"):
-        bf.guidelines.guideline_check(frames(), guidelines=5, as_of=AS_OF)
+        bf.Guidelines.read(tmp_path).check(frames(), as_of=AS_OF)
+    with pytest.raises(ParameterError, match="Guidelines.read takes files and folders; one of them is an int"):
+        bf.Guidelines.read(TERN, 5)
+    for nothing in ((), ("",)):
+        with pytest.raises(ParameterError, match="There is no path of guidelines: pass a file or a folder"):
+            bf.Guidelines.read(*nothing)
     with pytest.raises(ParameterError, match="as_of= is needed"):
-        bf.guidelines.guideline_check(frames(), guidelines=TERN)
+        bf.Guidelines.read(TERN).check(frames())
     given = frames()
+    without = {"time_entries": given["time_entries"].drop(columns="description")}
     with pytest.raises(MissingColumnError, match="description"):
-        bf.guidelines.guideline_check(
-            given | {"time_entries": given["time_entries"].drop(columns="description")}, guidelines=TERN, as_of=AS_OF
-        )
-    with pytest.raises(MissingColumnError, match="pass the result of guideline_check"):
-        bf.guidelines.guideline_summary(pd.DataFrame({"a": [1]}))
+        bf.Guidelines.read(TERN).check(given | without, as_of=AS_OF)
+    with pytest.raises(MissingColumnError, match="pass the result of Guidelines.check"):
+        bf.Guidelines.summary(pd.DataFrame({"a": [1]}))
     with pytest.raises(ParameterError, match="There is no word list 'clericl'. Did you mean 'clerical'"):
-        bf.guidelines.guideline_words("clericl")
+        bf.Guidelines.words("clericl")
 
 
 def test_the_prebill_review_shows_the_findings_in_place_of_its_own(tmp_path):
@@ -532,7 +536,7 @@ def test_the_prebill_review_shows_the_findings_in_place_of_its_own(tmp_path):
         '[recording]\nmax_days = 7\nseverity = "review"\n',
         "utf-8",
     )
-    found = bf.guidelines.guideline_check(given, guidelines=path, as_of=AS_OF)
+    found = bf.Guidelines.read(path).check(given, as_of=AS_OF)
     plain = bf.analysis.prebill_review(given["time_entries"], **frames_of_review)
     joined = bf.analysis.prebill_review(given["time_entries"], **frames_of_review, guidelines=found)
     assert plain["findings"].tolist() == ["possible duplicate; 26 hours on that day; entered 28 days later"] * 2
@@ -542,7 +546,7 @@ def test_the_prebill_review_shows_the_findings_in_place_of_its_own(tmp_path):
     ]
     assert joined["at_risk"].tolist() == [215.38, 400.0]
     assert [name for name in joined if name not in plain] == ["at_risk"]
-    with pytest.raises(ParameterError, match="guidelines= takes the result of guideline_check"):
+    with pytest.raises(ParameterError, match="guidelines= takes the result of Guidelines.check"):
         bf.analysis.prebill_review(given["time_entries"], **frames_of_review, guidelines=path)
 
 
@@ -552,7 +556,7 @@ def test_e_bills_show_what_may_be_refused_or_cut_as_often_rejected(tmp_path):
     path = tmp_path / "tern.toml"
     rules = '[entry_hours]\nmax = 0.5\nseverity = "cut"\nclause = "4"\n[invoice]\none_month = true\nseverity = "cut"\n'
     path.write_text(f'client = "TERN"\n{rules}[codes]\ntask = true\nseverity = "review"\n', "utf-8")
-    found = bf.guidelines.guideline_check(given, ["1000", "1001"], guidelines=path, as_of=AS_OF)
+    found = bf.Guidelines.read(path).check(given, ["1000", "1001"], as_of=AS_OF)
     with_them = bf.ebilling.ledes_check(given, "1000", guidelines=found)
     added = with_them[with_them["field"] == "client guidelines"]
     assert set(added["severity"]) == {"often rejected"}
@@ -561,11 +565,11 @@ def test_e_bills_show_what_may_be_refused_or_cut_as_often_rejected(tmp_path):
     assert "the entry is longer than 0.5 h (clause 4)" in set(added["problem"])
     plain = bf.ebilling.ledes_check(given, "1000")
     pd.testing.assert_frame_equal(with_them.drop(added.index).reset_index(drop=True), plain)
-    with pytest.raises(ParameterError, match="guidelines= takes the result of guideline_check"):
+    with pytest.raises(ParameterError, match="guidelines= takes the result of Guidelines.check"):
         bf.ebilling.ledes_check(given, "1000", guidelines="tern.toml")
 
 
 @pytest.mark.parametrize("invoice", [0, 1.5])
 def test_an_invoice_of_another_kind_is_taken_as_a_number(invoice):
     with pytest.raises(ParameterError, match=f"There is no invoice '{invoice}' among"):
-        bf.guidelines.guideline_check(frames(), invoice, guidelines=TERN, as_of=AS_OF)
+        bf.Guidelines.read(TERN).check(frames(), invoice, as_of=AS_OF)

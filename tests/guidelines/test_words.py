@@ -25,12 +25,12 @@ CASES = tomllib.loads(Path(__file__).with_name("words_cases.toml").read_text("ut
 
 
 def test_every_word_list_has_cases():
-    assert list(CASES) == bf.guidelines.guideline_words()
+    assert list(CASES) == bf.Guidelines.words()
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_word_list_finds_its_texts_and_no_others(name):
-    phrases = Phrases(bf.guidelines.guideline_words(name))
+    phrases = Phrases(bf.Guidelines.words(name))
     assert [text for text in CASES[name]["finds"] if not phrases.found_in(text)] == []
     assert {text: found for text in CASES[name]["silent"] if (found := phrases.found_in(text))} == {}
 

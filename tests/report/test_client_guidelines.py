@@ -31,8 +31,10 @@ def month(firm):
 
 
 def test_the_month_has_the_findings_up_to_its_last_day(month):
-    found = bf.guidelines.guideline_check(month.firm_book, end="2026-10-31", as_of="2026-10-31")
-    total = bf.guidelines.guideline_summary(found).iloc[-1]
+    found = bf.Guidelines.read(month.firm_book.settings.guidelines).check(
+        month.firm_book, end="2026-10-31", as_of="2026-10-31"
+    )
+    total = bf.Guidelines.summary(found).iloc[-1]
     assert month.parts["guidelines"].at_risk == float(total["at_risk"])
     assert month.parts["guidelines"].summary.startswith(f"Client guidelines: {total['items']} items of the work")
     said = "7 clients have billing guidelines, but no guideline file:"

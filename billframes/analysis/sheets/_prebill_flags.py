@@ -58,13 +58,13 @@ def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 class GuidelineFlags:
-    """The findings of `guideline_check`: `item_id`, `rule`, `name`, `clause` and `at_risk`."""
+    """The findings of `Guidelines.check`: `item_id`, `rule`, `name`, `clause` and `at_risk`."""
 
     def __init__(self, findings: Any) -> None:
         names = ("item_id", "rule", "name", "clause", "at_risk")
         if findings is not None and not set(names) <= set(getattr(findings, "columns", ())):
             raise ParameterError(
-                "guidelines= takes the result of guideline_check; pass bf.guidelines.guideline_check(...)."
+                "guidelines= takes the result of Guidelines.check; pass bf.Guidelines.read(folder).check(book)."
             )
         rows = [] if findings is None else findings.dropna(subset=["item_id"])[[*names]].to_dict("records")
         self._texts: dict[str, list[str]] = defaultdict(list)

@@ -72,7 +72,7 @@ def prebill_review(
     hours_per_day : float
         Time is flagged if a person has more hours than this on one day, on all matters together.
     guidelines : DataFrame, optional
-        The result of `guideline_check` for the same invoices. Its findings join the others.
+        The result of `Guidelines.check` for the same invoices. Its findings join the others.
 
     Returns
     -------
