@@ -50,9 +50,12 @@ def resume(
     Traceback (most recent call last):
     billframes.errors.ParameterError: There is no journal elsewhere.journal.
     """
-    path = _newest_unfinished(client or default_client()) if journal is None else user_path(journal)
-    with Journal.open(path) as opened:
-        about = opened.about
+    with (
+        _newest_unfinished(client or default_client())
+        if journal is None
+        else Journal.open(user_path(journal)) as opened
+    ):
+        path, about = opened.path, opened.about
         connection = (client or default_client())._connection
         own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
         if not same_address(own, other):
@@ -65,16 +68,18 @@ def resume(
         return apply_journal(connection, opened, progress)
 
 
-def _newest_unfinished(client: Client) -> Path:
-    """Return the newest unfinished journal for the client's server in the folder of journals, and say its name."""
+def _newest_unfinished(client: Client) -> Journal:
+    """Open the newest unfinished journal for the client's server in the folder of journals, and say its name."""
     found = [(path.stat(), path) for path in folder().glob("*.journal")]
     address = getattr(client._connection, "base_url", "")
     for state, path in sorted(found, key=lambda each: each[0].st_mtime_ns, reverse=True):
         # Other files, damaged ones, and those that another process is writing are left alone.
-        with suppress(ParameterError), Journal.open(path) as opened:
+        with suppress(ParameterError):
+            opened = Journal.open(path)
             about = opened.about
             if not about.get("finished") and same_address(about.get("base_url", ""), address):
                 say(f"Resuming {path}", error=True)
-                return path
+                return opened
+            opened.close()
         os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     raise ParameterError(f"No journal in {folder()} is unfinished for {address or 'a mirror'}.")
