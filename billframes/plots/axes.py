@@ -34,7 +34,8 @@ SMALL = 20
 # The most characters of a name beside a bar, and of a name in narrow charts.
 LONGEST = 34
 SHORT = 22
-_REFERENCE = re.compile(r" \([^()]+\)$")
+# The end of a label that tells it from others: the reference of a name that repeats, or another key.
+_END = re.compile(r" (\([^()]+\)|· [^·]+)$")
 
 
 class _WholeFigure(Figure):
@@ -138,11 +139,11 @@ def _decimals(value: float, least: int) -> int:
 
 
 def shorten_label(label: str, longest: int = LONGEST) -> str:
-    """Shorten a name that is too long for its place beside a bar; a reference at its end stays, as names can repeat."""
+    """Shorten a name that is too long for its place beside a bar; a reference or another key at its end stays."""
     if len(label) <= longest:
         return label
-    reference = _REFERENCE.search(label)
-    tail = reference[0] if reference and len(reference[0]) <= longest // 2 else ""
+    end = _END.search(label)
+    tail = end[0] if end and len(end[0]) <= longest // 2 else ""
     return f"{label[: longest - 1 - len(tail)].rstrip()}…{tail}"
 
 

@@ -14,16 +14,18 @@ from typing import Any, Protocol, cast
 import pandas as pd
 from matplotlib.axes import Axes
 
-from billframes._shared.format import MISSING, format_number
+from billframes._shared.format import MISSING, format_number, long_date
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.suggestions import suggest_arguments
+from billframes.analysis.data.data_span import days_in_words
 from billframes.analysis.declare.lookup import analyses, measure, path_of, result_to_pass
-from billframes.analysis.declare.metrics import BUCKET, Measure
+from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import format_hours, format_money, format_percent
 from billframes.plots.drawing import KINDS, ChartData, axis_title
+from billframes.plots.order import arranged, bucket_columns, fitting, without_longest_others
 
 _FIELD = re.compile(r"\{(\w+)(:axis)?\}")
 _AXES = {
@@ -39,6 +41,9 @@ _DOC = """
 
 {more}
 
+    The title has the days of the result. The largest row is first unless rows are periods; of more than 20 rows, the
+    smallest are added up.
+
     Parameters
     ----------
     result : frame
@@ -46,7 +51,7 @@ _DOC = """
     ax : Axes, optional
         The axes to draw on. By default a new figure, which pyplot does not manage.
     currency : str
-        The currency to show on axes of money; results do not have it.
+        The currency to show in the title of a chart of money; results do not have it.
 
     Returns
     -------
@@ -130,18 +135,23 @@ class Chart(ChartSpec):
         drawn = dict.fromkeys([*needs, *buckets, *(name for name in self.optional if name in rows.frame)])
         numbers = {name: rows.frame[name].astype("float64") for name in drawn}
         rows = dataclasses.replace(rows, frame=rows.frame.assign(**numbers))
-        hides = self.hidden and not rows.frame[self.hidden].notna().any()
-        declared = dataclasses.replace(self, **self.instead) if hides else self
-        return KINDS[self.kind](declared._data(rows, buckets, currency), ax)
+        declared = fitting(self, rows.frame)
+        shown = arranged(declared, rows, self.measures)
+        data = declared._data(shown, buckets)
+        if len(shown.frame) < len(rows.frame):
+            data = dataclasses.replace(data, rows=without_longest_others(declared, shown))
+        money = currency if data.unit is format_money else ""
+        scope = ", ".join(filter(None, [_days(result, rows.frame), money]))
+        return KINDS[self.kind](dataclasses.replace(data, scope=scope), ax)
 
-    def _data(self, rows: ResultRows, buckets: Mapping[str, str], currency: str) -> ChartData:
+    def _data(self, rows: ResultRows, buckets: Mapping[str, str]) -> ChartData:
         columns = buckets or {
             name: self._title(name)
             for name in self._of_one_unit(rows.frame)
             if name not in self.unless_zero or rows.frame[name].fillna(0.0).any()
         }
         kind = self._unit(next(iter(columns)))
-        unit, axis = _AXES[kind], axis_title(kind, currency)
+        unit, axis = _AXES[kind], axis_title(kind)
         words = [self._words(row, unit) for row in rows.frame.to_dict("records")]
         age = self.age and self.age[0 if "current" in buckets else -1]
         ends = self._ends(rows.frame)
@@ -169,7 +179,7 @@ class Chart(ChartSpec):
     def _buckets(self, frame: pd.DataFrame) -> dict[str, str]:
         if self.columns:
             return {}
-        names = [name for name in map(str, frame.columns) if name == "current" or BUCKET.fullmatch(name)]
+        names = bucket_columns(frame)
         if not names:
             raise MissingColumnError(
                 "The chart needs columns of days such as '31-60', which the frame does not have; pass a result of "
@@ -192,3 +202,9 @@ class Chart(ChartSpec):
     def _unit(self, column: str) -> str:
         found = self.measures.get(column) or measure(column)
         return found.unit if found else "count"
+
+
+def _days(result: Any, frame: pd.DataFrame) -> str:
+    """Return the days of a result in words; lock-up has its day as a column."""
+    of_rows = set(frame.select_dtypes("datetime").get("as_of", ()))
+    return days_in_words(result) or (long_date(min(of_rows)) if len(of_rows) == 1 else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,7 @@ from billframes.plots.axes import (
     style_axes,
 )
 
-# The most steps of a waterfall; more would be too small to see.
-MOST_STEPS = 12
+_LONGEST_TITLE = 80
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
 
 
@@ -43,6 +42,7 @@ class ChartData:
     `columns` are those to draw, with their names in the legend, and `mark` is one drawn over the bars. The title has no
     " by client". `unit` formats values of the axis, whose title is `axis`; `age` is the unit of buckets, such as "days
     past due". `ends` are the figures at both ends of a waterfall, and `span` the columns with the ends of a range.
+    `scope` ends the title: the days and the currency.
     """
 
     rows: ResultRows
@@ -56,6 +56,7 @@ class ChartData:
     axis: str = ""
     ends: tuple[float, float] | None = None
     span: tuple[str, ...] = ()
+    scope: str = ""
 
     def values(self) -> list[pd.Series[float]]:
         """Return the columns to draw."""
@@ -67,7 +68,10 @@ class ChartData:
 
     def style_axes(self, ax: Axes, values: str = "x", end: str = "") -> Axes:
         """Set the title and the style of the axes."""
-        return style_axes(ax, f"{self.rows.full_title(self.title)}{end}", values=values, unit=self.unit, name=self.axis)
+        title = f"{self.rows.full_title(self.title)}{end}"
+        separator = ", " if len(title) + len(self.scope) < _LONGEST_TITLE else "\n"
+        title = separator.join(filter(None, [title, self.scope]))
+        return style_axes(ax, title, values=values, unit=self.unit, name=self.axis)
 
 
 def axis_title(unit: str, currency: str = "") -> str:
@@ -224,8 +228,8 @@ def ranges(chart: ChartData, ax: Axes | None) -> Axes:
     ax.margins(x=0.14)
     add_legend(ax)
     number = len(came)
-    title = f"{chart.title}: inside the range {number - int(outside.sum())} of {number} times"
-    return style_axes(ax, title, values="x", unit=chart.unit, name=chart.axis)
+    chart = replace(chart, rows=replace(chart.rows, key_title=""))
+    return chart.style_axes(ax, end=f": inside the range {number - int(outside.sum())} of {number} times")
 
 
 def running_share(chart: ChartData, ax: Axes | None) -> Axes:
@@ -290,10 +294,6 @@ def _steps(chart: ChartData) -> tuple[list[str], Any, list[str]]:
         names, steps = list(chart.columns.values()), frame[columns].sum(skipna=False).to_numpy()
     else:
         names, steps = list(chart.rows.labels), frame[columns[0]].to_numpy()
-    if len(names) > MOST_STEPS:
-        rest = len(names) - MOST_STEPS + 1
-        names = [*names[:-rest], f"{rest} others"]
-        steps = np.concatenate([steps[:-rest], [steps[-rest:].sum()]])
     found = measure(columns[0])
     unit = found.unit if found else "count"
     words = [format_number(each, unit) for each in steps]

@@ -26,7 +26,7 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
     ax : Axes, optional
         The axes to draw on. By default a new figure, which pyplot does not manage.
     currency : str
-        The currency to show on axes of money; results do not have it.
+        The currency to show in the title of a chart of money; results do not have it.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from billframes.analysis.declare.spec import Analysis, TabSpec
 from billframes.analysis.keys.by import TIMES, By
 from billframes.book.records import by_invoice, shown_columns, with_details
 from billframes.book.slices import keep_rows
+from billframes.plots.order import by_size
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import Order, row_labels
 from billframes.widgets.options import fold
@@ -106,11 +107,9 @@ class AnalysisView:
         return self.analysis.chart is not None and bool(rows.select_dtypes("number").fillna(0.0).ne(0).any(axis=None))
 
     def bars(self, result: pd.DataFrame, most: int) -> pd.DataFrame:
-        """Return the rows of a chart, with their index, the longest first: points are read by their first value."""
-        rows, chart = result.head(most), self.analysis.chart
-        if chart is None or chart.kind != "points":
-            return rows
-        return rows.sort_values(chart.columns[0], ascending=False, kind="stable")
+        """Return the largest rows for a chart, in its order, with their index."""
+        chart = self.analysis.chart
+        return result if chart is None else by_size(chart, result).head(most)
 
     def picture(
         self, rows: pd.DataFrame, alt: str, *, currency: str, horizontal: bool, narrow: bool

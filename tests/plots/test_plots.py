@@ -1,7 +1,8 @@
-"""Charts show the numbers of the result, in its order, and leave pyplot alone."""
+"""Charts show the numbers of the result, the largest first, and leave pyplot alone."""
 
 from __future__ import annotations
 
+import datetime as dt
 import html
 import inspect
 import io
@@ -20,6 +21,8 @@ from billframes.analysis.declare.lookup import measures
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import fit_narrow
 from billframes.widgets.pictures import svg_address
+from tests.firms import add, make_firm
+from tests.report.test_firms import report_of
 
 CHARTS = [getattr(plots, name) for name in plots.__all__]
 
@@ -34,6 +37,14 @@ def every_measure(rows: int) -> pd.DataFrame:
     keys = pd.DataFrame({"client_name": [f"Client {number} of a rather long name, Inc." for number in range(rows)]})
     values = {name: [10.0 + number for number in range(rows)] for name in ("0-30", "31+", *measures())}
     return keys.join(pd.DataFrame(values))
+
+
+@pytest.fixture(scope="module")
+def book():
+    """A firm of five clients, the first of which has an unused credit."""
+    credit = {"invoice_id": "i9", "invoice_number": "9", "invoice_state": "final", "amount": -700.0, "balance": -700.0}
+    days = {"invoice_date": dt.date(2026, 10, 5), "due_date": dt.date(2026, 11, 5)}
+    return report_of(add(make_firm(taxes=(0.0,) * 5), "invoices", credit | days)).book
 
 
 @pytest.fixture
@@ -116,6 +127,14 @@ def owed() -> pd.DataFrame:
     )
 
 
+def names(ax) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def title(ax) -> str:
+    return ax.get_title(loc="left")
+
+
 def words(ax) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
@@ -136,20 +155,85 @@ def test_what_is_not_axes_is_refused(hours, ax):
         plots.utilization(None)
 
 
-def test_people_are_bars_from_the_top_in_the_results_order(hours):
+def test_people_are_bars_with_the_most_client_hours_at_the_top(hours):
     ax = plots.utilization(hours)
     available, client = ax.containers
-    assert lengths(available) == [176.0, 88.0, 0.0]
-    assert lengths(client) == [132.0, 0.0, 3.0]
-    assert words(ax) == ["75.0%", "0.0%", "–"]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["Ada", "Ben", "Unassigned"]
+    assert lengths(available) == [176.0, 0.0, 88.0]
+    assert lengths(client) == [132.0, 3.0, 0.0]
+    assert words(ax) == ["75.0%", "–", "0.0%"]
+    assert names(ax) == ["Ada", "Unassigned", "Ben"]
     assert ax.yaxis_inverted()
+
+
+def test_rows_are_sorted_by_size_unless_they_are_periods():
+    rows = pd.DataFrame({"client_name": ["Acme", "Bolt", "Cole"], "0-30": [9.0, 30.0, 20.0], "total": 20.0})
+    assert names(plots.wip(rows)) == ["Bolt", "Cole", "Acme"]
+    times = rows.drop(columns="client_name")
+    times.insert(0, "month", ["2026-08", "2026-09", "2026-10"])
+    assert names(plots.wip(times)) == ["Aug 2026", "Sep 2026", "Oct 2026"]
+    pairs = rows.assign(credit_amount=0.0, **{"91+": 0.0})
+    pairs.insert(1, "month", "2026-10")
+    assert names(plots.aging(pairs))[0] == "Bolt · 2026-10"
+
+
+@pytest.mark.parametrize("draw", [each for each in CHARTS if each.__name__ not in {"bridge", "figures", "lockup"}])
+def test_of_many_rows_the_largest_are_drawn_and_the_others_are_one_row(draw):
+    """Each result has its largest row last, and one with a large negative amount, which must not be hidden either."""
+    rows = every_measure(30)
+    numbers = [name for name in rows if name != "client_name"]
+    rows.loc[29, numbers] = 5_000.0
+    rows.loc[7, numbers] = -900.0
+    shown = names(draw(rows))
+    assert len(shown) == 20
+    assert shown[0].startswith("Client 29 ")
+    assert shown[-1] == "11 others"
+    assert sum(each.startswith("Client 7 ") for each in shown) == 1
+
+
+def test_others_have_a_bar_only_if_it_is_not_the_longest():
+    rows = pd.DataFrame({"client_name": [f"Client {nth}" for nth in range(40)], "fees_amount": 10.0, "share": 0.025})
+    rows = rows.assign(running_share=[(nth + 1) / 40 for nth in range(40)])
+    ax = plots.contribution(rows)
+    assert words(ax)[-1] == "210 · 52.5%"
+    assert lengths(ax.containers[0])[-1] == 0.0
+    assert list(ax.figure.axes[1].lines[0].get_xdata())[-1] == 1.0
+    ax = plots.contribution(rows.assign(fees_amount=[1_000.0, *[1.0] * 39]))
+    assert lengths(ax.containers[0])[-1] == 21.0
+
+
+def test_a_title_has_the_days_and_the_currency(fees, book):
+    month = book.realization(by="client")
+    assert title(plots.realization(month)) == "Value of time billed and fees billed by client, October 2026"
+    assert title(plots.realization(month, currency="EUR")).endswith(" by client, October 2026, EUR")
+    assert title(plots.utilization(book.utilization(), currency="EUR")).endswith(" by timekeeper, October 2026")
+    assert title(plots.aging(book.aging())) == "Receivables by days past due, 31 October 2026"
+    assert title(plots.lockup(book.lockup())) == "Days of fees tied up, 31 October 2026"
+    change = book.bridge("billing_realization", before="2026-09")
+    assert title(plots.bridge(change)) == (
+        "Billing realization, from before to after by client\nSeptember 2026 to October 2026"
+    )
+    assert title(plots.realization(fees)) == "Value of time billed and fees billed by month"
+
+
+@pytest.mark.parametrize("name", ["aging", "exposure", "lockup", "wip"])
+def test_the_parts_of_a_stack_add_up_to_the_figure_beside_it(book, name):
+    ax = getattr(plots, name)(getattr(book, name)(by="client"))
+    parts = [sum(bars[row].get_width() for bars in ax.containers) for row in range(len(ax.texts))]
+    shown = [float(text.replace(",", "").replace("−", "-").split()[0]) for text in words(ax)]
+    assert len(parts) == 5
+    assert shown == pytest.approx(parts, abs=0.51)
+
+
+def test_money_by_age_has_unused_credits_and_adds_up_to_its_total(book):
+    whole = plots.aging(book.aging())
+    assert sum(heights(whole.containers[0])) == pytest.approx(float(book.aging()["total"].iloc[0]))
+    assert [label.get_text() for label in whole.get_xticklabels()][-1] == "Unused credits"
 
 
 def test_without_available_hours_only_client_hours_are_drawn(hours):
     ax = plots.utilization(hours.assign(capacity_hours=None, utilization=None))
-    assert [lengths(bars) for bars in ax.containers] == [[132.0, 0.0, 3.0]]
-    assert words(ax) == ["132.0", "0.0", "3.0"]
+    assert [lengths(bars) for bars in ax.containers] == [[132.0, 3.0, 0.0]]
+    assert words(ax) == ["132.0", "3.0", "0.0"]
     assert ax.get_title(loc="left") == "Client hours by timekeeper"
 
 
@@ -169,15 +253,14 @@ def test_money_on_an_axis_is_short(fees):
 
 def test_a_part_of_nothing_is_not_drawn_as_a_dark_line():
     columns = {"0-30": [5.0, 0.0], "31-60": [5.0, 20.0], "61+": [0.0, 3.0], "total": [10.0, 23.0]}
-    drawn = plots.wip(pd.DataFrame({"client_name": ["Acme", "Bolt"], **columns}))
+    drawn = plots.wip(pd.DataFrame({"month": ["2026-09", "2026-10"], **columns}))
     edges = [(bar.get_width() > 0, bar.get_linewidth() > 0) for part in drawn.containers for bar in part]
     assert edges == [(True, True), (False, False), (True, True), (True, True), (False, False), (True, True)]
 
 
-def test_an_axis_names_its_unit_and_the_currency_if_it_is_given(fees, hours, owed):
+def test_an_axis_names_its_unit(fees, hours, owed):
     assert plots.realization(fees).get_ylabel() == "Amount"
-    assert plots.realization(fees, currency="EUR").get_ylabel() == "Amount (EUR)"
-    assert plots.utilization(hours, currency="EUR").get_xlabel() == "Hours"
+    assert plots.utilization(hours).get_xlabel() == "Hours"
     whole = plots.aging(owed.drop(columns=["client_id", "client_name"]).iloc[:1])
     assert (whole.get_xlabel(), whole.get_ylabel()) == ("Days past due", "Amount")
 
@@ -282,7 +365,7 @@ def test_an_empty_result_is_an_empty_chart(hours, fees, owed):
 
 
 def test_all_engines_give_the_same_chart(hours, owed):
-    assert words(plots.utilization(pl.from_pandas(hours))) == ["75.0%", "0.0%", "–"]
+    assert words(plots.utilization(pl.from_pandas(hours))) == ["75.0%", "–", "0.0%"]
     assert words(plots.aging(pl.from_pandas(owed).lazy())) == ["100", "−15"]
     assert words(plots.aging(pl.from_pandas(owed).to_arrow())) == ["100", "−15"]
 
@@ -299,11 +382,11 @@ def test_a_frame_of_something_else_says_what_is_missing(draw):
 @pytest.mark.sweep
 @pytest.mark.parametrize("rows", [0, 1, 60])
 @pytest.mark.parametrize("draw", CHARTS)
-def test_every_chart_draws_none_one_and_sixty_rows_on_axes_that_are_passed(draw, rows):
+def test_every_chart_draws_none_one_and_many_rows_on_axes_that_are_passed(draw, rows):
     mine = Figure(layout="constrained").add_subplot()
     assert draw(every_measure(rows), ax=mine) is mine
     # A waterfall has its two ends as rows, too, and adds up what is after its eleventh step.
-    shown = min(rows, 12) + 2 if draw is plots.bridge else rows
+    shown = min(rows, 12) + 2 if draw is plots.bridge else min(rows, 20)
     assert len(mine.get_yticklabels()) == shown
     mine.figure.canvas.draw()
 
@@ -494,7 +577,7 @@ EXAMPLES = {
     ),
     "days_to_pay": (
         {"client_name": ["Acme", "Zenith"], "days_to_pay": [20.0, 45.5]},
-        ["20.0", "45.5"],
+        ["45.5", "20.0"],
         "Days to pay by client",
     ),
     "effective_rates": (

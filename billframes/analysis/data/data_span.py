@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._shared.format import long_date
+from billframes._shared.format import long_date, span_name
 from billframes.analysis.data.engine import collect_values
 from billframes.analysis.data.expressions import as_day, midnight
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame
@@ -176,3 +176,25 @@ def read_counted_days(result: Any) -> CountedDays:
     known = days if isinstance(days, Mapping) else {}
     names = ("start", "end", "until", "first_day")
     return CountedDays(**{name: dt.date.fromisoformat(str(known[name])) for name in names if name in known})
+
+
+def both_spans(before: Any, after: Any) -> dict[str, str]:
+    """Return the days that two results count, for `attach` to a result of both; empty if they are unknown."""
+    known = {
+        f"{of}{name}": day
+        for of, result in (("before_", before), ("", after))
+        for name, day in (attached(result, DAYS) or {}).items()
+        if name in {"start", "until"}
+    }
+    return known if len(known) == 4 else {}
+
+
+def days_in_words(result: Any) -> str:
+    """Return the days that a result counts, such as "October 2026", or of two periods both; empty if unknown."""
+    known = attached(result, DAYS)
+    known = {name: dt.date.fromisoformat(str(day)) for name, day in (known or {}).items()}
+    if "as_of" in known:
+        return long_date(known["as_of"])
+    spans = [(known.get(f"{of}start"), known.get(f"{of}until")) for of in ("before_", "")]
+    names = [span_name(start, until) for start, until in spans if start and until and start <= until]
+    return " to ".join(names)

@@ -130,6 +130,9 @@ class ChartSpec:
         Of the columns present, those with the unit of the first one are drawn.
     ends : tuple of (str, str)
         The measures at both ends of a waterfall. The first pair that the result has is used.
+    order : str
+        The column by which rows are sorted, largest first; by default the sum of a stack, the longest bar, or else the
+        first column.
     """
 
     kind: ChartKind
@@ -148,6 +151,7 @@ class ChartSpec:
     instead: Mapping[str, Any] = field(default_factory=dict)
     optional: tuple[str, ...] = ()
     ends: tuple[tuple[str, str], ...] = ()
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from billframes._shared.format import long_date
 from billframes._shared.names import closest
 from billframes._shared.notes import Notes
 from billframes.analysis.data.call import finished
-from billframes.analysis.data.data_span import CountedDays, covers, read_counted_days
+from billframes.analysis.data.data_span import CountedDays, both_spans, covers, read_counted_days
 from billframes.analysis.data.engine import to_arrow
 from billframes.analysis.data.native import require, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
@@ -40,6 +40,7 @@ from billframes.analysis.results.compared_results import (
     result_frame,
 )
 from billframes.analysis.results.midpoint import FeeSplit, RatioSplit, Split, split_columns
+from billframes.analysis.results.result_rows import MEASURE
 from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNDIVIDED_RATIO, UNEQUAL_LENGTHS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
@@ -129,7 +130,10 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
         key=lambda row: (-_change_size(row[split.change]), *((row[name] is None, str(row[name])) for name in order))
     )
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
-    return cast("IntoFrameT", finished(result_frame(frames["after"], rows, types), after, notes, named))
+    result = finished(result_frame(frames["after"], rows, types), after, notes, named, both_spans(before, after))
+    if isinstance(result, pd.DataFrame) and (found := measure_of(measure)):
+        result.attrs[MEASURE] = found.title
+    return cast("IntoFrameT", result)
 
 
 def _change_size(value: float) -> float:

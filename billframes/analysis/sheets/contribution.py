@@ -152,6 +152,6 @@ ANALYSIS = Analysis(
         columns=("fees_amount", "running_share"),
         words=["{fees_amount} · {share}"],
         shows="fees (bars) and their running share (line, read at the top).",
-        more="Rows are in the order of the result, largest first. The text at the right is the fees and their share.",
+        more="The text at the right is the fees and their share.",
     ),
 )

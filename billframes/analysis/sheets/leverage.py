@@ -158,6 +158,7 @@ ANALYSIS = Analysis(
         title="Client hours of principals and non-principals, and their ratio",
         columns=("principal_hours", "non_principal_hours", "unknown_role_hours"),
         words=["{hours_leverage}"],
+        unless_zero=("unknown_role_hours",),
         shows="client hours of principals (pale), of non-principals, and of people of unknown role (dark).",
         more="The text beside a bar is non-principals' hours ÷ principals' hours, without people of unknown role.",
     ),

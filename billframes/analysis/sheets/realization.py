@@ -310,8 +310,8 @@ ANALYSIS = Analysis(
         hidden="worked_amount",
         instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},
         shows="fees billed (dark) on the value of the same work (pale), and their ratio.",
-        more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
-        "the result. If rates are hidden, only fees billed are drawn.",
+        more="Months, quarters and years are side by side; by other keys, there is one bar per row. "
+        "If rates are hidden, only fees billed are drawn.",
     ),
     book=FromBook(
         defaults={

@@ -182,6 +182,7 @@ ANALYSIS = Analysis(
         title="Days from work to entry",
         columns=("median_lag_days", "p90_lag_days"),
         words=["{late_ratio} late"],
+        order="p90_lag_days",
         shows="the median and the 90th percentile of the days.",
         more="The text beside a row is the share of late entries, made more than 7 days after the work.",
     ),

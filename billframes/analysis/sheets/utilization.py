@@ -341,11 +341,12 @@ ANALYSIS = Analysis(
         title="Client hours and available hours",
         columns=("capacity_hours", "client_hours"),
         words=["{utilization}"],
+        order="client_hours",
         hidden="capacity_hours",
         instead={"title": "Client hours", "words": ["{client_hours}"]},
         shows="client hours (dark) on available hours (pale), and their ratio.",
-        more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
-        "the result. If available hours are missing, for example by client, only client hours are drawn.",
+        more="Months, quarters and years are side by side; by other keys, there is one bar per row, by client hours. "
+        "If available hours are missing, for example by client, only client hours are drawn.",
     ),
     book=FromBook(
         ends_with_load=False,

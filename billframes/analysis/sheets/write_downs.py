@@ -271,7 +271,6 @@ ANALYSIS = Analysis(
         columns=("write_down_amount", "running_share"),
         words=["{write_down_amount} · {write_down_ratio}", "{write_down_amount}"],
         shows="write-downs (bars) and their running share (line, read at the top).",
-        more="Rows are in the order of the result, largest first. The text at the right is the write-down and its "
-        "ratio to the value.",
+        more="The text at the right is the write-down and its ratio to the value.",
     ),
 )
