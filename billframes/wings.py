@@ -78,6 +78,12 @@ _WINGS = {
     "bulk": Wing(
         commands={"apply": ("command", "Plan the edits of an Excel workbook, ask for confirmation, and send them.")}
     ),
+    "watch": Wing(
+        commands={
+            "watch": ("command", "Show which of the firm's rules newly hold, still hold, and ended, in a mirror.")
+        },
+        needs=("mirror",),
+    ),
     "mirror": Wing(report="in_report", commands={"sync": ("command", "Bring a local copy of all records up to date.")}),
     "widgets": Wing(commands={"dashboard": ("dashboard.command", "Serve the explorer as a web page on this machine.")}),
     "assistant": Wing(

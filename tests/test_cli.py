@@ -165,7 +165,7 @@ def test_the_help_of_each_command_has_valid_examples(capsys, command):
         assert cli._parser([name, *words]).parse_args([name, *words]).run
 
 
-LOADING = [name for name in COMMANDS if name not in {"login", "sandbox"}]
+LOADING = [name for name in COMMANDS if name not in {"login", "sandbox", "watch"}]
 
 
 def options_of(command: str) -> dict[str, argparse.Action]:
@@ -184,8 +184,8 @@ def test_every_command_that_loads_takes_a_profile_or_the_demonstration(command):
 
 
 def test_only_these_commands_load_nothing_or_have_no_profile_yet():
-    """`login` makes a profile, and `sandbox` is the demonstration's server."""
-    assert {name for name in COMMANDS if "--demo" not in options_of(name)} == {"login", "sandbox"}
+    """`login` makes a profile, `sandbox` is the demonstration's server, and `watch` reads a mirror."""
+    assert {name for name in COMMANDS if "--demo" not in options_of(name)} == {"login", "sandbox", "watch"}
 
 
 @pytest.mark.parametrize(

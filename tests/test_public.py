@@ -171,6 +171,7 @@ LAYERS = (
     "commands",
     "bulk",
     "mirror",
+    "watch",
     "ledger",
     "forecast",
     "ebilling",

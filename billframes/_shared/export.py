@@ -294,6 +294,10 @@ def write(out: Path, content: bytes, *, private: bool = False) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            if private:
+                # It keeps what can't be made again, also if the power fails.
+                file.flush()
+                os.fsync(file.fileno())
         if not private:
             # Temporary files are private; give this one the permissions of a new file.
             Path(name).chmod(0o666 & ~_umask())

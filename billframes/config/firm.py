@@ -18,8 +18,10 @@ from billframes.config.credits import CREDIT_READERS, CreditRule
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
 from billframes.config.ledger import LEDGER_READERS, LedgerSettings
 from billframes.config.taxes import TAX_READERS, PaymentOrder, Tax
+from billframes.config.watch import WATCH_READERS, Rule
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
 from billframes.periods import MONTHS, DateLike, FiscalYear
+from billframes.wings import module_of, wings
 
 __all__ = ["FirmSettings", "Target", "Tax", "describe_settings"]
 
@@ -99,6 +101,8 @@ class FirmSettings:
     credits : CreditRule, optional
         Whose credit the fees are, such as `{"firm": 0.1, "originating": 0.2, "responsible": 0.1}`; the rest is for the
         work. `book.credits` and `billframes credits` use it.
+    watch : sequence of Rule
+        What `billframes watch` looks for, such as `{"figure": "wip", "by": "client", "above": 50000}`.
 
     Raises
     ------
@@ -140,12 +144,16 @@ class FirmSettings:
     guidelines_field: str = "cf_outside_counsel_guidelines"
     ledger: LedgerSettings | Mapping[str, Any] = field(default_factory=LedgerSettings)
     credits: CreditRule | Mapping[str, Any] | None = None
+    watch: Sequence[Rule | Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
-        for name, read in (READERS | TAX_READERS | LEDGER_READERS | CREDIT_READERS).items():
+        for name, read in (READERS | TAX_READERS | LEDGER_READERS | CREDIT_READERS | WATCH_READERS).items():
             # The class is frozen for users. Here text dates become dates, and ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
         self._check_people()
+        if self.watch and "watch" in wings():
+            # Which figures and keys there are is known to the analyses only.
+            module_of("watch", "names").check(self)
 
     def _check_people(self) -> None:
         """Raise if a user's end is before their start; warn if hours per day look like a share of full time."""

@@ -27,7 +27,7 @@ NAMED = {
     "fixed_fee_hours": ("share", "reaches", 1.0),
     "old_data": ("days", "above", None),
 }
-"""The rules that are no figure by a key: the name of their number, how it is compared, and its default."""
+"""The rules that are not a figure by a key: the name of their number, how it is compared, and its default."""
 _OF_FIGURES = ("figure", "by", *HOW, "against", "least", "days")
 
 
@@ -66,7 +66,7 @@ class Rule:
     fell_by: float | None = None
     moved_by: float | None = None
     against: str = HABIT
-    least: Mapping[str, float] = field(default_factory=dict)
+    least: Mapping[str, float] = field(default_factory=dict, hash=False)
     days: int = 90
     matter: str = ""
 
@@ -93,7 +93,10 @@ class Rule:
 
 
 def _watch(value: Any, key: str) -> tuple[Rule, ...]:
-    return tuple(_rule(each, f"{key}[{nth}]") for nth, each in enumerate(read_list(value, key)))
+    rules = tuple(_rule(each, f"{key}[{nth}]") for nth, each in enumerate(read_list(value, key)))
+    if twice := [nth for nth, rule in enumerate(rules) if rule in rules[:nth]]:
+        raise ParameterError(f"{key}[{twice[0]}] is there twice; remove one of them.")
+    return rules
 
 
 def _rule(value: Any, key: str) -> Rule:

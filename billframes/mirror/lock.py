@@ -24,9 +24,9 @@ _handles: set[int] = set()
 
 
 @contextmanager
-def folder_lock(folder: Path | None, wait: float) -> Iterator[None]:
+def folder_lock(folder: Path | None, wait: float, doing: str = "refreshing the mirror") -> Iterator[None]:
     """
-    Hold the lock of a mirror's folder, and make files that only their owner can read.
+    Hold the lock of a mirror's folder, or of another one, and make files that only their owner can read.
 
     A mirror in a bucket has no lock (`folder` is None). There, the later of two refreshes is refused when it commits.
     Raise `MirrorError` if another process still holds the lock after `wait` seconds, or if there are no locks.
@@ -37,7 +37,7 @@ def folder_lock(folder: Path | None, wait: float) -> Iterator[None]:
     process, handle = Process.current(), _open_lock_file(folder)
     _handles.add(handle)
     try:
-        _wait_for_lock(handle, folder, wait)
+        _wait_for_lock(handle, folder, wait, doing)
         with private_files:
             yield
     finally:
@@ -88,11 +88,11 @@ def _open_lock_file(folder: Path) -> int:
         raise MirrorError(f"The mirror {folder} can't be written: {error.strerror}. Nothing was changed.") from error
 
 
-def _wait_for_lock(handle: int, folder: Path, wait: float) -> None:
+def _wait_for_lock(handle: int, folder: Path, wait: float, doing: str) -> None:
     end = time.monotonic() + wait
     while not _try_lock(handle, folder):
         if time.monotonic() > end:
-            raise MirrorError(f"Another process has been refreshing the mirror {folder} for {wait:g} seconds.")
+            raise MirrorError(f"Another process has been {doing} {folder} for {wait:g} seconds.")
         time.sleep(_PAUSE)
 
 

@@ -1,4 +1,4 @@
-"""What stands out in the report of any firm: each rule declared once, and the sentences that all rules share.
+"""The rules of what stands out in the report of any firm, each declared once, and the sentences that all rules share.
 
 A rule is of the class of those in the firm's settings. Its figure is one of `billframes.figures`, or a share of two.
 Key points, findings and further sections ask these rules; the sentences are also those of `billframes watch`.
@@ -46,14 +46,19 @@ def points(change: float) -> str:
     return f"{format_rounded(abs(change) * 100, '{:,.1f}')} pts"
 
 
+def number(value: float, unit: str) -> str:
+    """Format a figure of a sentence."""
+    return f"{format_number(value, unit)}{' days' if unit == 'days' else ''}"
+
+
 def moved(what: str, change: float, now: float, unit: str, *, by: str = "", then: str = "") -> str:
     """Say how far a figure rose or fell: `by` is the change in words, and `then` what it was before."""
-    by = by or (points(change) if unit == "ratio" else format_number(abs(change), unit))
+    by = by or (points(change) if unit == "ratio" else number(abs(change), unit))
     verb = "rose" if change > 0 else "fell"
-    return f"{what} {verb} by {by} to {format_number(now, unit)}{f' ({then})' if then else ''}."
+    return f"{what} {verb} by {by} to {number(now, unit)}{f' ({then})' if then else ''}."
 
 
-def beyond(what: str, value: float, unit: str, limit: str, *, then: str = "", more: str = "") -> str:
+def beyond(what: str, value: float, unit: str, limit: str, *, then: str = "", more: str = "", verb: str = "is") -> str:
     """Say that a figure is beyond a limit, such as "below 85%"; `more` is what explains it."""
-    now = f"{format_number(value, unit)}{f' ({then})' if then else ''}"
-    return f"{what} is {now}, {limit}{f'; {more}' if more else ''}."
+    now = f"{number(value, unit)}{f' ({then})' if then else ''}"
+    return f"{what} {verb} {now}, {limit}{f'; {more}' if more else ''}."
