@@ -14,7 +14,7 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.ledger.month_reports import Ledgers, ledger_paths, read_ledgers
 from billframes.ledger.tie_out_frame import TOTALS, add_up_reasons
 from billframes.ledger.tie_out_rows import UNEXPLAINED
-from billframes.periods import month_end
+from billframes.periods import Period, month_end
 from billframes.report.ask.subjects import Subject
 from billframes.report.first_page import Tile
 from billframes.report.key_points import Point
@@ -31,6 +31,14 @@ def load(month: Month, files: Sequence[str]) -> None:
     """Read reports of the books, the named ones or those of the settings' folder, and keep them with the month."""
     paths = ledger_paths(files, month.settings.books.folder)
     month.parts["ledger"] = read_ledgers(month, paths, must_fit=bool(files))
+
+
+def keep_payments(month: Month, payments: pd.DataFrame) -> None:
+    """Keep payments that are already read with the month, if they have all its days."""
+    days = Period.stated(payments.attrs["payments"])
+    known = replace(_ledgers(month), payments=payments, since=days.start)
+    if known.covers(month.first) and not (days.end and days.end < month.last):
+        month.parts["ledger"] = known
 
 
 def _ledgers(month: Month) -> Ledgers:

@@ -11,6 +11,7 @@ from billframes._shared.format import count_of, format_number, long_date, month_
 from billframes._shared.names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.facts.capacity import working_days
+from billframes.config.firm import describe_settings
 from billframes.report import report_tables
 from billframes.report.figures import Headline
 from billframes.report.month import Month
@@ -94,6 +95,11 @@ def scope(month: Month) -> list[str]:
     shares = [] if key == "client" else [_SHARES.format(key=title_of_key(key))]
     unassigned = f"This report covers only items without a {title_of_key(key)}."
     return [_SCOPES[key] if month.scope.id else unassigned, *shares]
+
+
+def notes(month: Month) -> list[str]:
+    """Return the notes of loads and analyses, the settings, and what the figures can't tell."""
+    return [*scope(month), f"{as_of(month)} {describe_settings(month.book.settings)}", *month.remarks, *limits(month)]
 
 
 def limits(month: Month) -> list[str]:

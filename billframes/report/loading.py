@@ -11,6 +11,7 @@ from billframes._session import book
 from billframes._shared.format import span_name
 from billframes._shared.notes import collect_notes
 from billframes.analysis.data.data_span import check_begun, check_known
+from billframes.book import Book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
@@ -85,9 +86,23 @@ def load(
         raise ParameterError(
             f"as_of={as_of!r} lies before {span_name(first, end)}; it takes a day of that period or later."
         )
-    last = min(day, end)
+    loaded = month_of(book(first, min(day, end), settings=firm, client=client), first, end, day)
+    # The wings send their requests here, so that computing figures sends none.
+    with collect_notes(loaded.notes):
+        for load_part in in_report("load"):
+            load_part(loaded, ledger)
+    return loaded.only(only) if only else loaded
+
+
+def month_of(firm_book: Book, first: dt.date, end: dt.date, day: dt.date) -> Month:
+    """
+    Return the month, quarter or year of a book, with receivables aged to a day, without the parts of the wings.
+
+    It ends with the data if they are older. One without data is a `NoDataError`.
+    """
     several = None if end == month_end(first) else end
-    loaded = Month(first, last, day, book(first, last, settings=firm, client=client), end=several)
+    last = min(day, end)
+    loaded = Month(first, last, day, firm_book, end=several)
     with ThreadPoolExecutor(len(_FRAMES)) as pool:
         list(pool.map(functools.partial(_load, loaded), _FRAMES))
     if loaded.loaded_on and loaded.loaded_on < last:
@@ -98,11 +113,7 @@ def load(
     check_known(loaded.last, loaded.book.first_day)
     if loaded.is_empty:
         raise NoDataError(f"No time entry and no final invoice is dated in {loaded.name}. Choose another period.")
-    # The wings send their requests here, so that computing figures sends none.
-    with collect_notes(loaded.notes):
-        for load_part in in_report("load"):
-            load_part(loaded, ledger)
-    return loaded.only(only) if only else loaded
+    return loaded
 
 
 def _load(month: Month, name: str) -> None:

@@ -10,7 +10,6 @@ import pandas as pd
 
 from billframes._shared.format import format_number, short_date
 from billframes.analysis.declare.metrics import title_of_key
-from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import figures, footnotes
 from billframes.report.first_page import budget, tiles
@@ -110,5 +109,4 @@ def narratives(month: Month) -> Section:
 
 def notes(month: Month) -> Section:
     """Show the notes of loads and analyses, and what the figures can't tell."""
-    basis = f"{footnotes.as_of(month)} {describe_settings(month.book.settings)}"
-    return Section("notes.html", notes=[*footnotes.scope(month), basis, *month.remarks, *footnotes.limits(month)])
+    return Section("notes.html", notes=footnotes.notes(month))

@@ -1,4 +1,4 @@
-"""The explorer's address: its tab, period and filters as the query of a page, `tab=receivables&client=…`.
+"""The explorer's address: its tab, open row, period and filters as a page's query, `tab=receivables&row=…&client=…`.
 
 A filter is named by its column without "_id", and a value by its id, because addresses are kept in histories and should
 not have clients' names. `~` means rows without a value. `period=all` is all dates, and other days are
@@ -14,22 +14,26 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+import pandas as pd
+
 from billframes._shared.names import join_names
 from billframes.errors import ParameterError
 from billframes.widgets.describe import name_of_period
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
-from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
+from billframes.widgets.state import Criterion, FilterState, Range, read_state
 
 _MISSING, _ALL = "~", "all"
+_PLACE = ("tab", "by", "row")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A tab, the key of its rows, and the filters; None if the address does not have them."""
+    """A tab, the key of its rows, the row whose records are shown, and the filters; None if there is none."""
 
     tab: str | None
     by: str | None
+    row: str | None
     state: FilterState
 
 
@@ -38,9 +42,9 @@ def tab_name(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def write_address(tab: str, by: str | None, state: FilterState, filters: Filters) -> str:
+def write_address(place: Place, filters: Filters) -> str:
     """
-    Write an address of a tab, the key of its rows, and the filters.
+    Write the address of a place.
 
     Examples
     --------
@@ -48,12 +52,12 @@ def write_address(tab: str, by: str | None, state: FilterState, filters: Filters
     >>> frame = pd.DataFrame({"date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"]})
     >>> filters = Filters(frame)
     >>> state = read_state({"date": "2026-10", "client_id": ["c1", None]}, filters.fields)
-    >>> write_address("receivables", "matter", state, filters)
-    'tab=receivables&by=matter&period=2026-10&client=c1&client=~'
+    >>> write_address(Place("receivables", "matter", "m1", state), filters)
+    'tab=receivables&by=matter&row=m1&period=2026-10&client=c1&client=~'
     """
-    pairs = [("tab", tab), *([("by", by)] if by else [])]
+    pairs = [(name, text) for name in _PLACE if (text := getattr(place, name)) is not None]
     for field in filters.fields:
-        criterion = state.criteria.get(field.column)
+        criterion = place.state.criteria.get(field.column)
         if criterion is not None:
             pairs += [(_name(field), text) for text in _texts(criterion)]
         elif field is filters.fields[0]:
@@ -79,18 +83,20 @@ def read_address(
     {'date': {'from': '2026-07-01', 'to': '2026-09-30'}, 'client_id': ['c1']}
     """
     given = parse_qs(text.removeprefix("?"), keep_blank_values=True)
-    tab, by = (_only(given, name) for name in ("tab", "by"))
+    tab, by, row = (_only(given, name) for name in _PLACE)
     if tab is not None and tab not in tabs:
         raise ParameterError(f"The address has tab={tab}, but the tabs are {join_names(list(tabs))}.")
     if by is not None and (tab is None or by not in tabs[tab]):
         raise ParameterError(f"The address has by={by}, but the rows of this tab can't be grouped by it.")
+    if row is not None and tab is None:
+        raise ParameterError(f"The address has row={row}, but no tab.")
     fields = {_name(field): field for field in filters.fields}
     state = FilterState().with_criterion(filters.fields[0].column, period)
     for name, values in given.items():
         if name not in fields:
             raise ParameterError(f"The address has {name}={values[0]}, but there is no filter of this name.")
         state = state.with_criterion(fields[name].column, _read(fields[name], values, filters, today))
-    return Place(tab, by, state)
+    return Place(tab, by, row, state)
 
 
 def _name(field: FilterField) -> str:
@@ -107,7 +113,7 @@ def _only(given: dict[str, list[str]], name: str) -> str | None:
 
 def _texts(criterion: Criterion) -> list[str]:
     if not isinstance(criterion, Range):
-        return [_text(value) for value in criterion]
+        return [value_text(value) for value in criterion]
     ends = [_end_text(end) for end in (criterion.first, criterion.last)]
     named = None
     if isinstance(criterion.first, dt.date) and isinstance(criterion.last, dt.date):
@@ -115,8 +121,9 @@ def _texts(criterion: Criterion) -> list[str]:
     return [named[1] if named else "..".join(ends), *([_MISSING] if criterion.missing else [])]
 
 
-def _text(value: Value) -> str:
-    if value is None:
+def value_text(value: Any) -> str:
+    """Return a value as an address has it."""
+    if pd.isna(value):
         return _MISSING
     if isinstance(value, bool):
         return str(value).lower()
@@ -130,7 +137,7 @@ def _end_text(end: Any) -> str:
 
 def _read(field: FilterField, values: list[str], filters: Filters, today: dt.date) -> Criterion | None:
     if field.kind == "choice":
-        known = {_text(value): value for value in filters.options(field.column).keys}
+        known = {value_text(value): value for value in filters.options(field.column).keys}
         for text in values:
             if text not in known:
                 raise ParameterError(f"The address has {_name(field)}={text}, but no record here has this value.")

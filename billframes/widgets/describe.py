@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import long_date, month_name
+from billframes._shared.format import month_name
 from billframes.periods import parse_period
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
@@ -45,25 +45,6 @@ def name_of_period(first: dt.date, last: dt.date) -> tuple[str, str] | None:
         if (period.start, period.end) == (first, last):
             return words, text
     return None
-
-
-def period_shown(first: dt.date, last: dt.date, data: dt.date) -> str:
-    """
-    Describe a period by its name, and where its figures end if the data end earlier.
-
-    Examples
-    --------
-    >>> period_shown(dt.date(2026, 10, 1), dt.date(2026, 10, 31), dt.date(2026, 10, 14))
-    'October 2026, to 14 October: the data end there'
-    >>> period_shown(dt.date(2026, 9, 16), dt.date(2026, 10, 15), dt.date(2026, 10, 31))
-    '16 September 2026 to 15 October 2026'
-    """
-    named = name_of_period(first, last)
-    words = named[0] if named else f"{long_date(first)} to {long_date(last)}"
-    if last <= data:
-        return words
-    day = long_date(data)
-    return f"{words}, to {day.removesuffix(f' {last.year}')}: the data end there"
 
 
 def code(filters: Filters, state: FilterState, name: str) -> str:

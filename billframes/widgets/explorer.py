@@ -11,17 +11,17 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes._shared.format import long_date
+from billframes._shared.format import long_date, span_name
 from billframes._shared.names import join_names, type_in_words
 from billframes.analysis.data.data_span import check_begun
 from billframes.analysis.rules.payments import check_payments
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
-from billframes.widgets.address import read_address, tab_name, write_address
+from billframes.widgets.address import Place, read_address, tab_name, value_text, write_address
 from billframes.widgets.describe import describe
 from billframes.widgets.filtered_book import FilteredBooks
 from billframes.widgets.html import StillForm, escape_text, html_widget, still, stylesheet
-from billframes.widgets.overview import Overview
+from billframes.widgets.overview import Overview, not_counted
 from billframes.widgets.panel import FilterPanel, day_loaded
 from billframes.widgets.state import FilterState, read_state
 from billframes.widgets.tabs import AnalysisTab, do_not_count
@@ -39,8 +39,8 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
     tabs : Tab
         The views; `tabs.children` are the overview and the tabs that analyses declare.
     address : str
-        The tab, period and filters as the query of a page, such as "tab=receivables&period=2026-10". Can be set. In the
-        dashboard it is the address of the page.
+        The tab, open row, period and filters as the query of a page, such as "tab=receivables&period=2026-10". Can be
+        set. In the dashboard it is the address of the page.
     narrow : ToggleButton
         Whether charts are drawn for a phone. It is hidden; the dashboard's page presses it according to its width.
     """
@@ -58,15 +58,17 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
         self.panel = FilterPanel(self._filters, today)
         zone = book.settings.time_zone if book.settings else "UTC"
         self._views = [view for view in views() if payments is not None or view.tab.filters != "payments"]
-        tabs: list[Any] = [Overview([view for view in self._views if view.tab.in_overview])]
-        tabs += [AnalysisTab(view, zone) for view in self._views]
-        self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in self._views))).add_class("bf-tabs")
+        titles = ("Overview", *(view.title for view in self._views))
+        self._names = [tab_name(each) for each in titles]
+        tabs: list[Any] = [Overview(self._names, self._open), *(AnalysisTab(view, zone) for view in self._views)]
+        self.tabs = w.Tab(tabs, titles=titles).add_class("bf-tabs")
         self._title, self._remark = title, remark
         self._top = html_widget("", "bf-top")
         self._error, self._refused = html_widget("", "bf-complaint"), html_widget("", "bf-complaint")
         self._moving, self._written = False, ""
         self._address = w.Text().add_class("bf-address")
         self._stale = set(range(len(tabs)))
+        self.panel.kept = ("date",)
         self.panel.state = _period_of(book)
         self._first_period = self._state.criteria.get("date")
         self.panel.add_class("bf-side")
@@ -80,6 +82,7 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
         self.narrow.observe(lambda _change: self._draw_for_width(), "value")
         for tab in tabs[1:]:
             tab.by.observe(lambda _change: self._write_address(), "value")
+            tab.on_move = self._write_address
         self._address.observe(lambda change: self._follow(change["new"]), "value")
         self.tabs.selected_index = 0
         self._mark_stale()
@@ -94,7 +97,7 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
 
     @property
     def address(self) -> str:
-        """The tab, period and filters as the query of a page."""
+        """The tab, open row, period and filters as the query of a page."""
         return str(self._address.value)
 
     @address.setter
@@ -105,45 +108,61 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
     def _state(self) -> FilterState:
         return read_state(self.panel.state, self._filters.fields)
 
+    @property
+    def _place(self) -> Place:
+        number = self.tabs.selected_index
+        name, state = self._names[number], self._state
+        if not number:
+            return Place(name, None, None, state)
+        tab = self.tabs.children[number]
+        return Place(name, None if tab.key == next(iter(tab.view.tab.by), None) else tab.key, tab.row, state)
+
     def _write_address(self) -> None:
-        if self._moving:
-            return
-        place = self.tabs.selected_index
-        keys = self._views[place - 1].tab.by if place else ()
-        by = self.tabs.children[place].key if keys else None
-        shown = None if by == next(iter(keys), None) else by
-        self._written = write_address(tab_name(self.tabs.titles[place]), shown, self._state, self._filters)
-        self._address.value = self._written
+        if not self._moving:
+            self._written = write_address(self._place, self._filters)
+            self._address.value = self._written
 
     def _follow(self, text: str) -> None:
         """Show what an address says, or the sentence why it can't be shown."""
         if text == self._written:
             return
-        names = [tab_name(title) for title in self.tabs.titles]
         keys = [(), *(view.tab.by for view in self._views)]
-        today = self._books.book_filters.today
+        tabs, today = dict(zip(self._names, keys, strict=True)), self._books.book_filters.today
         try:
-            place = read_address(text, dict(zip(names, keys, strict=True)), self._filters, self._first_period, today)
+            place = read_address(text, tabs, self._filters, self._first_period, today)
         except ParameterError as error:
             self._refused.value = escape_text(f"{error} Nothing of the address is applied.")
             self._write_address()
         else:
             self._refused.value = ""
-            self._go(names.index(place.tab or names[0]), place.by, place.state)
+            self._go(place)
         # The page is hidden until then.
         self.add_class("bf-there")
 
-    def _go(self, number: int, by: str | None, state: FilterState) -> None:
+    def _open(self, name: str, row: str) -> None:
+        """Open a tab, and the row that page one names so."""
+        key, value = self._views[self._names.index(name) - 1].find(self._filtered, row)
+        self._go(Place(name, key, None if key is None else value_text(value), self._state))
+
+    def _go(self, place: Place) -> None:
+        number = self._names.index(place.tab or self._names[0])
+        tab = self.tabs.children[number]
         self._moving = True
         try:
-            self._mark_stale()
+            if place.state != self._state:
+                self._mark_stale()
             self.tabs.selected_index = number
-            if number:
-                self.tabs.children[number].group_by(by)
-            self.panel.state = state.as_dict()
+            self.panel.state = place.state.as_dict()
+            if number and (number in self._stale or tab.key != (place.by or next(iter(tab.view.tab.by), None))):
+                self._stale.add(number)
+                tab.group_by(place.by, place.row)
+            elif number:
+                tab.show_row(place.row)
         finally:
             self._moving = False
         self._filters_changed()
+        if number and tab.row != place.row:
+            self._refused.value = escape_text(f"The address has row={place.row}, but the table has no such row.")
 
     def _mark_stale(self) -> None:
         # The browser switches tabs by itself, so tabs with old figures must be grey before they are opened.
@@ -152,7 +171,7 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
             each.add_class("bf-busy")
 
     def _draw_for_width(self) -> None:
-        for each in self.tabs.children:
+        for each in self.tabs.children[1:]:
             each.narrow = self.narrow.value
         # Tabs are grey until their charts have the new width.
         self._mark_stale()
@@ -169,19 +188,20 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
 
     def _ignored_filters(self) -> str:
         """Return one sentence for each filter that does not count in some of the tabs."""
-        tabs: dict[str, list[str]] = {}
+        tabs = {title: ["Overview"] for title in not_counted(self._filtered)}
         for view in self._views:
             for title in self._filtered.not_counted(view.tab):
                 tabs.setdefault(title, []).append(view.title)
         return " ".join(do_not_count([title], f"in {join_names(names)}") for title, names in tabs.items())
 
     def _show(self) -> None:
-        place = self.tabs.selected_index
         if self._moving:
             return
+        if self.tabs.selected_index in self._stale:
+            self._show_tab(self.tabs.selected_index)
         self._write_address()
-        if place not in self._stale:
-            return
+
+    def _show_tab(self, place: int) -> None:
         try:
             self.tabs.children[place].show(self._filtered)
         except BillframesError as error:
@@ -202,12 +222,13 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
         self.tabs.children[place].add_class("bf-failed")
 
     def _heading(self) -> str:
-        """Return the firm's name, the period and the day of the data."""
-        period = self._filtered.period
-        remark = f'<p class="bf-remark">{escape_text(self._remark)}</p>' if self._remark else ""
-        data = f"Data as of {long_date(self._books.book_filters.today)}."
-        head = f"{escape_text(self._title)}<span>{escape_text(period)}</span>" if self._title else escape_text(period)
-        return f"{remark}<h1>{head}</h1><p>{escape_text(data)}</p>"
+        """Return the period, the firm's name, and the day of the data."""
+        filtered = self._filtered
+        currency = f"Amounts in {filtered.currency} · d" if filtered.currency else "D"
+        data = f"{currency}ata of {long_date(self._books.book_filters.today)}"
+        lines = "<br>".join(escape_text(each) for each in (data, self._remark) if each)
+        period = escape_text(span_name(filtered.start, filtered.end))
+        return f'<h1>{period}</h1><p class="bf-firm">{escape_text(self._title)}</p><p class="bf-when">{lines}</p>'
 
 
 def explore(
@@ -239,7 +260,7 @@ def explore(
     title : str
         The firm's name, shown at the top.
     remark : str
-        A line in a box above the title, for example that the figures are made up.
+        A line at the top, for example that the figures are made up.
 
     Returns
     -------

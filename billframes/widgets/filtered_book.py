@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import pandas as pd
@@ -22,10 +22,8 @@ from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.results.rows_behind import run_rows
 from billframes.book import Book
 from billframes.book.kept import KeptResults
-from billframes.config.firm import describe_settings
 from billframes.periods import CALENDAR_YEAR, Period, period_before
 from billframes.report.report_tables import later_balances
-from billframes.widgets.describe import period_shown
 from billframes.widgets.filtered_analyses import calculate
 from billframes.widgets.filtered_frames import BookFilters, FilteredFrames, criteria_by_record
 from billframes.widgets.state import FilterState, Range
@@ -68,7 +66,8 @@ class FilteredBook:
         period = state.criteria.get("date")
         self._period = period if isinstance(period, Range) else Range()
         self.frames = books.frames(state.with_criterion("date", None))
-        self.charts: dict[tuple[str, str | None, bool], str] = {}
+        # Its page on the first tab, once it was shown.
+        self.overview = ""
         self._results = KeptResults()
 
     @functools.cached_property
@@ -85,9 +84,10 @@ class FilteredBook:
         return min(self._period.last or today, today)
 
     @property
-    def period(self) -> str:
-        """The period in words, and where its figures end if the data end earlier."""
-        return period_shown(self.start, self._period.last or self.end, self.book_filters.today)
+    def last(self) -> dt.date:
+        """The period's last day, also if it is after the data."""
+        last: dt.date = self._period.last or self.end
+        return last
 
     @functools.cached_property
     def before(self) -> FilteredBook | None:
@@ -109,12 +109,12 @@ class FilteredBook:
         """Return the titles of the filters that do not count in a tab."""
         records = criteria_by_record(self.frames.state)
         ignored = {column for name, each in records.items() if name not in tab.counted for column in each.criteria}
-        return [each.title for each in self.book_filters.for_frame("time_entries").fields if each.column in ignored]
+        return self.titles(ignored)
 
-    @property
-    def settings(self) -> str:
-        """Which firm settings the figures use."""
-        return describe_settings(self.book.settings)
+    def titles(self, columns: Iterable[str]) -> list[str]:
+        """Return the titles of filters."""
+        wanted = set(columns)
+        return [each.title for each in self.book_filters.for_frame("time_entries").fields if each.column in wanted]
 
     @property
     def currency(self) -> str:

@@ -30,7 +30,7 @@ Order = tuple[str, bool]
 # The time makes the text differ from the last one, because a field that does not change sends nothing.
 _ASK = (
     "const b=event.target.closest('[data-ask]');if(b){const i=this.closest('.bf-view').querySelector('.bf-ask input');"
-    "i.value=b.dataset.ask+' '+Date.now();i.dispatchEvent(new Event('change',{bubbles:true}))}"
+    "event.preventDefault();i.value=b.dataset.ask+' '+Date.now();i.dispatchEvent(new Event('change',{bubbles:true}))}"
 )
 ON_CLICK = f'onclick="{_ASK}"'
 """The attribute of an element in which clicks are passed to the tab's `asked`."""

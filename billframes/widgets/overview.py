@@ -1,88 +1,114 @@
-"""The explorer's first tab: the main figures of some tabs, with a chart for each."""
+"""The explorer's first tab: page one of the monthly report, whose tiles, key points and to-do list open the tabs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection
 
 import ipywidgets as w
-import pandas as pd
 
-from billframes._shared.notes import Notes, collect_notes
-from billframes.analysis.keys.by import TIMES
+from billframes.book.slices import SLICE_KEYS
+from billframes.errors import LedgerError, ParameterError
+from billframes.periods import Period
+from billframes.report import footnotes
+from billframes.report.building import check_extras
+from billframes.report.html import Section, templates
+from billframes.report.loading import month_of, read_months
+from billframes.report.month import Month
+from billframes.report.sections import page_one
 from billframes.widgets.filtered_book import FilteredBook
-from billframes.widgets.html import escape_text, html_widget, sentences
-from billframes.widgets.tabs import compared_with, note_paragraphs, tiles_of
-from billframes.widgets.views import AnalysisView
+from billframes.widgets.html import ON_CLICK, asked, escape_text, html_widget, set_visible
+from billframes.widgets.tabs import do_not_count
+from billframes.wings import in_report, module_of
 
-# The most bars of a chart.
-_MOST_BARS = 6
+# The tabs of what page one names otherwise: its sections, and the subjects of its questions.
+_TABS = {"hours": "utilization", "fees": "realization", "changes": "realization", "wip": "work-in-progress"}
+_TILE = re.compile(r'<h3 data-ask="([^"]*)">([^<]*)')
+_POINT = re.compile(r'(<li[^>]*) data-ask="([^"]*)"><a href="#[^"]*"')
+_LINK = re.compile(r'<a href="#([^"/]*)([^"]*)"')
 
 
 class Overview(w.VBox):  # type: ignore[misc]
     """
-    The main figures of some tabs, with a chart for each: by month, or within one month by the tab's first key.
+    Page one of the filters' period, of the firm or of the one client, practice area or lawyer that is chosen.
 
-    All figures are shown first, and then the charts, which take longer.
+    A click on what one of the `tabs` shows calls `go` with the tab's name, and the name of a row, "client=" and an id,
+    or "".
     """
 
-    def __init__(self, views: Sequence[AnalysisView]) -> None:
-        self.narrow = False
-        self._parts = [(view, html_widget(), html_widget("", "bf-overview-chart")) for view in views]
-        self._about = html_widget("", "bf-about")
-        sections = [w.VBox([figures, chart]) for _view, figures, chart in self._parts]
-        body = w.Box(sections).add_class("bf-overview")
-        super().__init__([html_widget("<h2>How is the firm doing?</h2>", "bf-question"), self._about, body])
+    def __init__(self, tabs: Collection[str], go: Callable[[str, str], object]) -> None:
+        self._tabs = tabs
+        self._style, self._filters = html_widget("", "bf-style"), html_widget("", "bf-notes")
+        self._page = html_widget("", "bf-report")
+        super().__init__([self._style, self._filters, self._page, asked(lambda words: go(*words.split("/", 1)))])
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:
         """Show a filtered book."""
-        texts = [_figures_of(view, filtered) for view, _figures, _chart in self._parts]
-        # The texts have the notes.
-        with collect_notes(Notes("page")):
-            chart_rows = {view: _chart_rows(view, filtered) for view, _figures, _chart in self._parts}
-        self._about.value = sentences(
-            "Receivables and work in progress are as of the period’s last day.",
-            *dict.fromkeys(compared_with(filtered, view) for view in chart_rows),
-            filtered.settings,
-        )
-        for (_view, figures, chart), text in zip(self._parts, texts, strict=True):
-            figures.value = text
-            chart.add_class("bf-drawing")
-        self.remove_class("bf-busy")
-        for view, _figures, chart in self._parts:
-            by, rows = chart_rows[view]
-            # Each chart is drawn once for the same filters.
-            key = (view.title, by, self.narrow)
-            if key not in filtered.charts:
-                filtered.charts[key] = _draw_chart(view, by, rows, filtered.currency, narrow=self.narrow)
-            chart.value = filtered.charts[key]
-            chart.remove_class("bf-drawing")
+        check_extras()
+        self._style.value = self._style.value or _style()
+        ignored = not_counted(filtered)
+        self._filters.value = f"<p>{escape_text(do_not_count(ignored, 'here'))}</p>"
+        set_visible(self._filters, bool(ignored))
+        filtered.overview = filtered.overview or self._with_links(_page(filtered))
+        self._page.value = filtered.overview
+
+    def _with_links(self, page: str) -> str:
+        """Let the links of page one, and what it can be asked, lead to the tabs."""
+        page = _TILE.sub(r'<h3><a href="#\1">\2</a>', page)
+        return _LINK.sub(self._link, _POINT.sub(r'\1><a href="#\2"', page))
+
+    def _link(self, found: re.Match[str]) -> str:
+        name = _TABS.get(found[1], found[1])
+        return f'<a href="#" data-ask="{name}/{found[2][1:]}"' if name in self._tabs else "<a"
 
 
-def _figures_of(view: AnalysisView, filtered: FilteredBook) -> str:
-    """Return a section of the overview: its heading, figures and notes."""
-    with collect_notes(Notes("page")) as found:
-        _chart_rows(view, filtered)
-        total = filtered.total(view.analysis)
-    notes = note_paragraphs(view, found, filtered)
-    if filtered.has_filters:
-        notes = f'<p class="bf-filters">{escape_text(view.tab.about_filters)}</p>{notes}'
-    tiles_and_notes = f'{tiles_of(view, filtered, total)}<div class="bf-notes">{notes}</div>'
-    return f"<h3>{escape_text(view.title)}</h3>{tiles_and_notes}"
+def not_counted(filtered: FilteredBook) -> list[str]:
+    """Return the titles of the filters that do not count on the overview."""
+    scope = _scope(filtered).partition(":")[0]
+    return filtered.titles(column for column in filtered.frames.state.criteria if column != f"{scope}_id")
 
 
-def _draw_chart(view: AnalysisView, key: str | None, rows: pd.DataFrame, currency: str, *, narrow: bool) -> str:
-    if not view.has_chart(rows):
+def _style() -> str:
+    """Return the report's style sheet, for the overview only."""
+    css = templates().get_template("report.css").render()
+    rules = re.sub(r"^(:root|body) {", "& {", css, flags=re.MULTILINE)
+    return f"<style>.bf-report {{ {rules} }}</style>"
+
+
+def _scope(filtered: FilteredBook) -> str:
+    """Return the part of the firm that the filters choose, as `Month.only` takes it; empty for the whole firm."""
+    criteria = filtered.frames.state.criteria
+    chosen = {key: each for key in SLICE_KEYS if (each := criteria.get(f"{key}_id"))}
+    if len(chosen) != 1:
         return ""
-    by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
-    alt = f"Chart: {view.title}{by}. The tab {view.title} has the numbers."
-    horizontal = key is not None and key not in TIMES
-    return view.picture(rows, alt, currency=currency, horizontal=horizontal, narrow=narrow)[0]
+    key, values = chosen.popitem()
+    return f"{key}:{values[0] or ''}" if isinstance(values, tuple) and len(values) == 1 else ""
 
 
-def _chart_rows(view: AnalysisView, filtered: FilteredBook) -> tuple[str | None, pd.DataFrame]:
-    """Return the key and the rows of an overview's chart."""
-    month = (filtered.start.year, filtered.start.month) == (filtered.end.year, filtered.end.month)
-    key = None if "month" not in view.tab.by else view.tab.by[0] if month else "month"
-    rows = view.compute(filtered, key)
-    return key, rows if key in TIMES else rows.head(_MOST_BARS)
+def _page(filtered: FilteredBook) -> str:
+    """Return page one, with the report's notes below it."""
+    try:
+        first, end = read_months(Period(filtered.start, filtered.last))
+    except ParameterError:
+        return "<p>The overview is of a month, quarter or year. Choose one as the period, or open another tab.</p>"
+    firm = month_of(filtered.book, first, end, min(end, filtered.end))
+    refused = _load_parts(firm, filtered)
+    month = firm.only(_scope(filtered))
+    page = page_one(month)._repr_html_()
+    about = Section("about.html", notes=[*refused, *footnotes.notes(month)])._repr_html_()
+    return f"<div {ON_CLICK}>{page}</div>{about}"
+
+
+def _load_parts(firm: Month, filtered: FilteredBook) -> list[str]:
+    """Let the wings keep what they know of the month, and return what they refuse: other tabs have their own period."""
+    refused = []
+    with firm.collecting_notes():
+        for load_part in in_report("load"):
+            try:
+                load_part(firm, ())
+            except LedgerError as error:
+                refused.append(str(error))
+    if filtered.book_filters.payments is not None:
+        module_of("ledger", "in_report").keep_payments(firm, filtered.book_filters.payments)
+    return refused

@@ -50,15 +50,15 @@ class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
         self._count = html_widget("", "bf-count")
         self._summary = html_widget("", "bf-summary")
         self._remark = html_widget("", "bf-foot")
-        self.clear = button(
-            "Clear all", partial(self._set_state, FilterState()), "bf-clear", tooltip="Remove all filters"
-        )
+        # The columns whose filters stay when all are cleared.
+        self.kept: tuple[str, ...] = ()
+        self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
         self._chips: dict[tuple[str, Value], w.Button] = {}
         self._chosen = w.Box().add_class("bf-chosen")
         self.controls = {field.column: self._control(field, today) for field in filters.fields}
         self.groups = FilterGroups(self.controls.values()).add_class("bf-groups")
-        # The style sheet shows it on a phone only.
-        self._unfold = button("Show filters", self._toggle, "bf-unfold")
+        # The style sheet shows it in the explorer only.
+        self._unfold = button("", self._toggle, "bf-unfold", tooltip="Show or hide the filters")
         head = w.HBox([html_widget("Filters", "bf-title"), self._count, self._unfold, self.clear]).add_class("bf-head")
         super().__init__([stylesheet(), head, self._summary, self._chosen, self._remark, self.groups])
         self.show_remark("")
@@ -137,10 +137,19 @@ class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
         self._set_state(self._state.with_criterion(column, criterion))
 
     def _toggle(self) -> None:
-        """Show or hide the controls on a phone."""
+        """Show or hide the controls in the explorer."""
         shown = "bf-unfolded" not in self._dom_classes
         (self.add_class if shown else self.remove_class)("bf-unfolded")
-        self._unfold.description = "Hide filters" if shown else "Show filters"
+        self._name_filters()
+
+    def _name_filters(self) -> None:
+        """Show the number of filters beside the period on the button that unfolds them."""
+        number = len(self._state.criteria.keys() - {*self.kept})
+        sign = "▴" if "bf-unfolded" in self._dom_classes else "▾"
+        self._unfold.description = f"Filters: {number or 'none'} {sign}"
+
+    def _clear(self) -> None:
+        self._set_state(self._state.only(self.kept))
 
     def _set_state(self, state: FilterState) -> None:
         if state == self._state:
@@ -159,7 +168,8 @@ class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
         total, passing = len(self._filters.data), int(self._filters.mask(self._state).sum())
         self._count.value = f'<span role="status">{passing:,} of {total:,} rows</span>'
         self._summary.value = escape_text(describe(self._filters, self._state))
-        self.clear.disabled = not self._state.criteria
+        self.clear.disabled = self._state.criteria.keys() <= {*self.kept}
+        self._name_filters()
         self._show_chips()
 
     def _show_chips(self) -> None:

@@ -18,6 +18,7 @@ from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.errors import ParameterError
+from billframes.widgets.address import value_text
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
     SHOW_ME,
@@ -52,6 +53,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._filtered: FilteredBook | None = None
         self._order: Order | None = None
         self._opened: int | None = None
+        # Called when records are opened or closed by a click.
+        self.on_move: Callable[[], object] = lambda: None
+        self._wanted: str | None = None
         self.by = w.Dropdown(options=list(view.keys), description="By").add_class("bf-by")
         self.by.observe(lambda _change: self._while_busy(self._redraw), "value")
         set_visible(self.by, len(view.keys) > 1)
@@ -60,7 +64,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._table, self._links = html_widget(), html_widget("", "bf-links")
         self._notes = html_widget("", "bf-notes")
         self._records = html_widget("", "bf-behind")
-        self.records_box = w.VBox([self._records, button("Close", self._close, "bf-close")]).add_class("bf-drill")
+        self.records_box = w.VBox([self._records, button("Close", self._close_and_say, "bf-close")]).add_class(
+            "bf-drill"
+        )
         head = w.HBox([html_widget(f"<h2>{escape_text(view.analysis.question)}</h2>", "bf-question"), self.by])
         head.add_class("bf-view-head")
         chart = w.Box([self._chart, self._bar_buttons]).add_class("bf-chart-box")
@@ -83,9 +89,23 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         """The key by which rows are grouped; None for an analysis without `by`."""
         return self.view.keys[self.by.value] if self.view.keys else None
 
-    def group_by(self, key: str | None) -> None:
-        """Group rows by a key, by default the first one, when the tab is shown the next time."""
-        self._filtered = None
+    @property
+    def row(self) -> str | None:
+        """The row whose records are shown, as an address has it; None if there is none."""
+        return self._wanted if self._opened is None else value_text(self.result.iloc[self._opened, 0])
+
+    def show_row(self, row: str | None) -> bool:
+        """Show the records of a row, or close them; return whether there is such a row."""
+        values = [value_text(each) for each in self.result.iloc[:, 0]] if self.view.opens else []
+        if row in values:
+            self.open_row(values.index(row))
+        else:
+            self._close()
+        return row is None or row in values
+
+    def group_by(self, key: str | None, row: str | None = None) -> None:
+        """Group rows by a key, by default the first one, and open a row, when the tab is shown the next time."""
+        self._filtered, self._wanted = None, row
         if self.view.keys:
             self.by.value = next(words for words, each in self.view.keys.items() if key in {each, None})
 
@@ -114,10 +134,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             self._total = filtered.total(view.analysis)
         self._about.value = sentences(
             view.analysis.summary.replace("`", ""),
-            view.tab.about_filters,
+            view.tab.about_filters if filtered.has_filters or view.tab.filters == "forecast" else "",
             compared_with(filtered, view),
             _texts().record_sentence(self.result) if view.tab.filters == "forecast" else "",
-            filtered.settings,
         )
         self._tiles.value = tiles_of(view, filtered, self._total)
         self._notes.value = note_paragraphs(view, notes, filtered)
@@ -131,6 +150,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._draw_chart()
         self._chart.remove_class("bf-drawing")
         self._links.value = download_links(self._caption, self.result, self._time_zone)
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self.show_row(wanted)
 
     def _draw_chart(self) -> None:
         horizontal = self.key not in TIMES
@@ -169,6 +191,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         act, _, what = words.partition(" ")
         if act == "open":
             self._while_busy(partial(self.open_row, int(what)))
+            self.on_move()
         elif act == "sort":
             self.sort(what)
         elif act == "records" and self._opened is not None:
@@ -211,6 +234,10 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         names, places = row_labels(self.result), self._places if self.view.opens else {}
         labels = {place: names[place] for place in places}
         self._bar_buttons.value = bar_buttons(labels, places, row, horizontal=self.key not in TIMES)
+
+    def _close_and_say(self) -> None:
+        self._close()
+        self.on_move()
 
     def _close(self) -> None:
         set_visible(self.records_box, False)

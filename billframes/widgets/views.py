@@ -22,6 +22,7 @@ from billframes.analysis.keys.by import TIMES, By
 from billframes.book.records import by_invoice, shown_columns, with_details
 from billframes.book.slices import keep_rows
 from billframes.plots.order import by_size
+from billframes.report.html import anchor
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import Order, row_labels
 from billframes.widgets.options import fold
@@ -101,6 +102,24 @@ class AnalysisView:
         if key not in TIMES and self.tab.order in result:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
         return filtered.book_filters.distinct_names(result)
+
+    def find(self, filtered: FilteredBook, name: str) -> tuple[str | None, object]:
+        """
+        Return the key and the value of the row that page one names so; (None, None) if no row is.
+
+        A name is "client=" and an id, or the name of a client, matter or person as an anchor.
+        """
+        key, _, id_ = name.partition("=")
+        if id_:
+            return (key, id_) if key in self.tab.by else (None, None)
+        # The people of page one are responsible lawyers, unless the tab is about timekeepers.
+        keys = sorted(self.tab.by, key=lambda each: each == "user" and each != self.tab.by[0])
+        for key in keys if name else ():
+            rows = self.compute(filtered, key)
+            for label, value in zip(row_labels(rows), rows.iloc[:, 0], strict=True):
+                if anchor(label) == name:
+                    return key, value
+        return None, None
 
     def has_chart(self, rows: pd.DataFrame) -> bool:
         """Whether there is a chart, and not all figures are 0 or missing: their axis would have no scale."""

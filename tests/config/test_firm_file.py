@@ -162,7 +162,7 @@ def dashboard(monkeypatch, *words):
     def prepare(_folder, client, start):
         explorer = _explorer(client, **start["shown"])
         books.append(explorer._books.book_filters.book)
-        assert describe_settings(books[0].settings) in html.unescape(explorer.tabs.children[0]._about.value)
+        assert describe_settings(books[0].settings) in html.unescape(explorer.tabs.children[0]._page.value)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "_started_server", lambda *_: contextlib.nullcontext())

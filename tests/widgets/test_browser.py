@@ -201,8 +201,7 @@ def test_the_panel_works_with_the_keyboard(panel_page, entries_there):
 
 def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, voila, entries_there):
     voila(page, "explorer.ipynb")
-    expect(page.locator(".bf-count").first).to_contain_text("rows")
-    expect(page.locator(".bf-overview img").first).to_be_visible()
+    expect(page.locator(".bf-report .tile").first).to_be_visible()
     page.locator(".bf-tabs .lm-TabBar-tab", has_text="Utilization").click()
     hours = page.locator(".bf-tiles:visible dd").first
     counted = entries_there[
@@ -212,6 +211,7 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
     ]
     expect(hours).to_have_text(f"{counted['hours'].sum():,.1f}")
 
+    page.locator(".bf-unfold").click()
     page.locator(".bf-user-id .bf-toggle").click()
     option = page.locator(".bf-user-id .widget-checkbox").first
     expect(option).to_be_visible()

@@ -88,7 +88,7 @@ def opened(browser, address):
     page.on("request", lambda request: None if HERE.match(request.url) else page.requests_outside.append(request.url))
     page.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
     page.goto(address, wait_until="domcontentloaded", timeout=90_000)
-    expect(page.locator(".bf-overview img").first).to_be_visible()
+    expect(page.locator(".bf-report .tile").first).to_be_visible()
     return page
 
 
@@ -140,12 +140,20 @@ def offline(temporary, tmp_path_factory, client):
 def test_the_demonstration_shows_the_firms_figures(shown, client):
     settings = bf.FirmSettings.load(Path(bf.__file__).parent / "sandbox" / "firm.toml")
     row = bf.book("2026-01-01", "2026-10-31", client=client, settings=settings).utilization(by=None).iloc[0]
-    figures = [f"{row['client_hours']:,.1f}", f"{row['capacity_hours']:,.1f}", f"{row['utilization']:.1%}"]
-    assert shown.locator(".bf-tiles dd:not(.bf-then)").all_inner_texts()[:3] == figures
-    expect(shown.locator(".bf-about").first).to_contain_text("Firm settings from firm.toml")
+    figures = [f"{row['client_hours']:,.1f}h", f"{row['utilization']:.1%}"]
+    assert shown.locator(".tile .value").all_inner_texts()[:2] == figures
     assert "sandbox-full" not in shown.content()
-    expect(shown.locator(".bf-top h1")).to_contain_text("Harrow & Lindqvist LLP")
-    expect(shown.locator(".bf-remark")).to_contain_text("made up")
+    expect(shown.locator(".bf-top")).to_contain_text("Harrow & Lindqvist LLP")
+    expect(shown.locator(".bf-top")).to_contain_text("made up")
+    # The period, the filters and the tabs are in two lines, so that the figures are in the first screen of a laptop.
+    shown.set_viewport_size({"width": 1280, "height": 800})
+    for line in (".bf-tabs .lm-TabBar-tab", ":is(.bf-quick select, .bf-unfold, .bf-again)"):
+        tops = [each.bounding_box()["y"] for each in shown.locator(line).all()]
+        assert len(tops) > 2
+        assert max(tops) - min(tops) < 9
+    assert shown.locator(".tile").first.bounding_box()["y"] < 220
+    expect(shown.locator(".to-do h2")).to_be_in_viewport()
+    shown.set_viewport_size({"width": 1400, "height": 900})
 
 
 @pytest.mark.browser
@@ -153,12 +161,12 @@ def test_the_demonstration_shows_the_firms_figures(shown, client):
 def test_the_dashboard_of_a_mirror_sends_no_request_to_the_api(offline, browser, client):
     address, api = offline
     page = opened(browser, address)
-    row = bf.book("2026-Q3", client=client).utilization(by=None).iloc[0]
-    assert page.locator(".bf-tiles dd").first.inner_text() == f"{row['client_hours']:,.1f}"
-    expect(page.locator(".bf-top h1")).to_have_text("Mirrored & CoQ3 2026")
+    hours = f"{bf.book('2026-Q3', client=client).utilization(by=None).iloc[0]['client_hours']:,.1f}h"
+    expect(page.locator(".tile .value").first).to_have_text(hours)
+    expect(page.locator(".bf-top")).to_contain_text("July–September 2026Mirrored & Co")
     page.locator(".bf-again").click()
     expect(page.locator(".bf-again")).to_have_text("Load the data again")
-    expect(page.locator(".bf-tiles dd").first).to_have_text(f"{row['client_hours']:,.1f}")
+    expect(page.locator(".tile .value").first).to_have_text(hours)
     with pytest.raises(BlockingIOError):
         api.accept()
     page.close()
@@ -201,7 +209,7 @@ def test_nothing_is_loaded_from_another_machine(shown, dashboard):
 def test_figures_are_grey_until_the_new_ones_are_complete(shown):
     shown.locator(".bf-tabs .lm-TabBar-tab", has_text="Receivables").click()
     view = shown.locator(".bf-view:visible")
-    expect(shown.locator(".bf-top")).to_contain_text("2026, to 31 October: the data end there")
+    expect(shown.locator(".bf-top")).to_contain_text("January–October 2026")
     expect(shown.locator(".bf-view.bf-busy:visible")).to_have_count(0)
     shown.evaluate(REMEMBER_GREY)
     shown.locator(".bf-quick select").select_option("Last month")
@@ -215,17 +223,21 @@ def test_figures_are_grey_until_the_new_ones_are_complete(shown):
 @pytest.mark.slow
 def test_on_a_phone_charts_are_drawn_for_its_width_and_do_not_scroll(shown):
     # A chart for a phone is about as high as it is wide.
-    boxes = """() => [...document.querySelectorAll('.bf-chart-box, .bf-overview-chart .widget-html-content')]
+    boxes = """() => [...document.querySelectorAll('.bf-chart-box')]
         .filter(box => box.offsetParent && box.querySelector('img'))
         .map(box => [box.scrollWidth - box.clientWidth, box.querySelector('img').naturalWidth])"""
-    shown.locator(".bf-tabs .lm-TabBar-tab").first.click()
     shown.set_viewport_size({"width": 390, "height": 844})
     expect(shown.locator(".bf-explore.bf-phone .bf-view:not(.bf-busy):visible")).to_have_count(1)
     expect(shown.locator(".bf-drawing:visible")).to_have_count(0)
-    found = shown.evaluate(boxes)
-    assert len(found) == 4
-    assert [each for each in found if each[0] > 0 or each[1] > 450] == []
-    assert shown.evaluate("document.documentElement.scrollWidth") == 390
+    expect(shown.locator(".bf-chart-box:visible img")).to_have_count(1)
+    ((beyond, width),) = shown.evaluate(boxes)
+    assert beyond == 0
+    assert width <= 450
+    for tab in ("Receivables", "Overview"):
+        shown.locator(".bf-tabs .lm-TabBar-tab", has_text=tab).click()
+        expect(shown.locator(".bf-view.bf-busy:visible")).to_have_count(0)
+        assert shown.evaluate("document.documentElement.scrollWidth") == 390
+    shown.locator(".bf-tabs .lm-TabBar-tab", has_text="Receivables").click()
     shown.set_viewport_size({"width": 1400, "height": 900})
     expect(shown.locator(".bf-explore.bf-phone")).to_have_count(0)
     expect(shown.locator(".bf-view.bf-busy:visible, .bf-drawing:visible")).to_have_count(0)
@@ -266,7 +278,7 @@ def test_the_token_leaves_the_address_and_a_cookie_of_the_session_takes_over(sho
     assert token not in shown.url
     # An address that can't be applied, without the token.
     shown.goto(f"{base}?tab=receivables&client=nobody", wait_until="domcontentloaded")
-    expect(shown.locator(".bf-overview img").first).to_be_visible()
+    expect(shown.locator(".bf-report .tile").first).to_be_visible()
     expect(shown.locator(".bf-complaint", has_text="client=nobody")).to_have_text(
         "The address has client=nobody, but no record here has this value. Nothing of the address is applied."
     )
@@ -275,15 +287,41 @@ def test_the_token_leaves_the_address_and_a_cookie_of_the_session_takes_over(sho
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_the_address_has_the_tab_the_period_and_the_filters(dashboard, shown, browser):
+def test_the_address_has_the_tab_the_period_the_filters_and_the_open_row_and_the_browser_goes_back(
+    dashboard, shown, browser
+):
     base, _, token = dashboard[0].partition("?token=")
-    shown.locator(".bf-tabs .lm-TabBar-tab", has_text="Receivables").click()
     shown.locator(".bf-quick select").select_option("This month")
+    expect(shown).to_have_url(f"{base}?tab=overview&period=2026-10")
+    shown.locator(".tile a", has_text="Receivables").click()
     expect(shown).to_have_url(f"{base}?tab=receivables&period=2026-10")
     shown.locator(".bf-view:visible .bf-by select").select_option("Responsible lawyer")
+    shown.locator(".bf-unfold").click()
     shown.locator(".bf-billing-type .bf-toggle").click()
     shown.get_by_label(re.compile("^Billable")).check()
-    expect(shown).to_have_url(f"{base}?tab=receivables&by=responsible&period=2026-10&billing_type=billable")
+    filtered = f"{base}?tab=receivables&by=responsible&period=2026-10&billing_type=billable"
+    expect(shown).to_have_url(filtered)
+    expect(shown.locator(".bf-unfold")).to_contain_text("Filters: 1")
+    shown.locator(".bf-hit:visible").first.click()
+    rows = shown.locator(".bf-drill:visible caption")
+    expect(rows).to_be_visible()
+    expect(shown).to_have_url(re.compile("&row="))
+    drilled, caption = shown.url, rows.inner_text()
+    # Each view is an entry of the browser's history.
+    shown.go_back()
+    expect(rows).to_have_count(0)
+    expect(shown).to_have_url(filtered)
+    shown.go_back()
+    expect(shown.locator(".bf-unfold")).to_contain_text("Filters: none")
+    for _ in range(2):
+        shown.go_back()
+    expect(shown).to_have_url(f"{base}?tab=overview&period=2026-10")
+    expect(shown.locator(".tile:visible").first).to_be_visible()
+    for _ in range(4):
+        shown.go_forward()
+        shown.wait_for_timeout(400)
+    expect(rows).to_have_text(caption)
+    expect(shown).to_have_url(drilled)
     figure = shown.locator(".bf-tiles:visible dd").first.inner_text()
     # Opened in another browser with the token.
     other = browser.new_context().new_page()
@@ -291,8 +329,8 @@ def test_the_address_has_the_tab_the_period_and_the_filters(dashboard, shown, br
     expect(other.locator(".bf-explore.bf-there")).to_have_count(1)
     expect(other.locator(".bf-summary")).to_have_text("Period: 1 Oct 2026 to 31 Oct 2026 · Billing type: Billable")
     expect(other.locator(".bf-tiles:visible dd").first).to_have_text(figure)
-    expect(other.locator(".bf-view:visible caption").first).to_have_text("Receivables by responsible lawyer")
-    expect(other).to_have_url(f"{base}?tab=receivables&by=responsible&period=2026-10&billing_type=billable")
+    expect(other.locator(".bf-drill:visible caption")).to_have_text(caption)
+    expect(other).to_have_url(drilled)
     other.context.close()
 
 
@@ -356,7 +394,7 @@ def test_pages_that_are_opened_at_once_all_appear_and_kernels_of_closed_and_relo
     for page in pages:
         page.goto(address, wait_until="commit", timeout=180_000)
     for page in pages:
-        expect(page.locator(".bf-overview img").first).to_be_visible(timeout=240_000)
+        expect(page.locator(".bf-report .tile").first).to_be_visible(timeout=240_000)
     pages[0].reload(wait_until="domcontentloaded", timeout=90_000)
     context.close()
     # The kernel of the open page, and the ready one.

@@ -31,7 +31,6 @@ from billframes.widgets import dashboard, filtered_analyses, filtered_book, html
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters
 from billframes.widgets.html import download_links, records_table, result_table, tiles
-from billframes.widgets.overview import Overview
 from billframes.widgets.state import FilterState, read_state
 from billframes.widgets.tabs import AnalysisTab
 from billframes.widgets.views import AnalysisView, views
@@ -95,10 +94,6 @@ def result(filtered, name, by):
 
 def words_of(widget):
     return BeautifulSoup(widget.value, "html.parser").get_text()
-
-
-def figures_of(overview):
-    return "".join(figures.value for _view, figures, _chart in overview._parts)
 
 
 def some(book_filters, column, take=2):
@@ -190,11 +185,6 @@ def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targe
         for figures in (tab._total, tab.result):
             for name in set(NEED_ALL_HOURS) & set(figures):
                 assert pd.notna(pd.Series(figures[name])).any() == (whole or not counts), (view.title, name)
-    explorer.tabs.selected_index = 0
-    page = BeautifulSoup(figures_of(explorer.tabs.children[0]), "html.parser")
-    assert PARTIAL_HOURS in page.get_text()
-    figures = {title.get_text(): title.find_next("dd").get_text() for title in page.find_all("dt")}
-    assert (figures["Utilization"] != "–") == (figures["Available hours"] != "–") == whole
 
 
 @pytest.mark.slow
@@ -377,6 +367,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
 @pytest.mark.usefixtures("without_charts")
 def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
+    explorer.tabs.selected_index = 1
     checked = []
     monkeypatch.setattr(values._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
     calculated, call = [], filtered_analyses.call_analysis
@@ -388,17 +379,7 @@ def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer.panel.state = {"date": "2026-09"}
     assert checked == []
     # The period before was calculated already.
-    assert calculated == [view.analysis.name for view in VIEWS if view.tab.in_overview]
-
-
-def test_a_single_month_has_charts_too(filtered):
-    overview = Overview([UTILIZATION, REALIZATION])
-    overview.show(filtered(date="2026-09"))
-    alts = [BeautifulSoup(chart.value, "html.parser").img["alt"] for _view, _figures, chart in overview._parts]
-    assert [alt.partition(".")[0] for alt in alts] == [
-        "Chart: Utilization by timekeeper",
-        "Chart: Realization by client",
-    ]
+    assert calculated == ["utilization"]
 
 
 def test_a_chart_of_zeros_only_is_left_out():
@@ -438,12 +419,11 @@ def test_clients_with_one_name_have_their_reference_everywhere(client, filtered,
 def test_the_firm_and_the_period_are_at_the_top(october):
     explorer = bf.explore(october, title="Harrow & <b>", remark="Made up.")
     page = BeautifulSoup(explorer._top.value, "html.parser")
-    assert page.h1.get_text(" ") == "Harrow & <b> October 2026"
-    assert page.select_one(".bf-remark").get_text() == "Made up."
+    assert page.get_text(" ") == "October 2026 Harrow & <b> Data of 31 October 2026 Made up."
     explorer.panel.state = {"date": "2026-09"}
     assert "September 2026" in explorer._top.value
     explorer.panel.state = {"date": "2026"}
-    assert "2026, to 31 October: the data end there" in explorer._top.value
+    assert "January–October 2026" in explorer._top.value
 
 
 @pytest.mark.slow
@@ -525,7 +505,7 @@ def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
 def test_only_the_visible_tab_is_computed(october):
     explorer = bf.explore(october)
     overview, first = explorer.tabs.children[:2]
-    assert "bf-tiles" in figures_of(overview)
+    assert 'class="tiles"' in overview._page.value
     assert not hasattr(first, "result")
     explorer.tabs.selected_index = 1
     everyone = len(first.result)
@@ -608,10 +588,7 @@ def test_warnings_of_an_analysis_are_shown_beside_its_figures(filtered):
     tab = AnalysisTab(RECEIVABLES, "UTC")
     tab.show(filtered())
     assert "Balances are those of 31 October 2026, when they were loaded" in tab._notes.value
-    overview = Overview([RECEIVABLES])
-    overview.show(filtered())
-    section = BeautifulSoup(figures_of(overview), "html.parser")
-    assert "Payments since 30 September 2026 are already deducted" in section.get_text()
+    assert "Payments since 30 September 2026 are already deducted" in tab._notes.value
 
 
 def test_a_tab_shows_notes_without_python_and_the_balances_in_its_own_words(filtered, monkeypatch):
@@ -667,16 +644,6 @@ def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october
     assert "bf-busy" not in first._dom_classes
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_charts")
-def test_each_tab_says_which_settings_apply(client):
-    settings = bf.FirmSettings(hours_per_day=7.5, holidays=["2026-10-12"])
-    explorer = bf.explore(bf.book("2026-10", client=client, settings=settings))
-    explorer.tabs.selected_index = 1
-    for tab in explorer.tabs.children[:2]:
-        assert "Firm settings: 7.5 hours a day, Mon to Fri, with holidays." in tab._about.value
-
-
 @pytest.fixture(scope="module")
 def unfiltered(books, book_filters) -> FilteredBook:
     """The quarter without filters, whose totals are calculated once."""
@@ -702,14 +669,6 @@ def test_each_tab_says_truthfully_which_filters_count(filtered, unfiltered, book
     is_whole = tab._total[view.tab.order] == pytest.approx(unfiltered.total(view.analysis)[view.tab.order])
     assert (f"The filter “{field.title}” does not count here." in words_of(tab._notes)) == is_whole
     assert view.tab.about_filters in words_of(tab._about)
-    if view.tab.in_overview:
-        overview = Overview([view])
-        overview.show(few)
-        shown = BeautifulSoup(figures_of(overview), "html.parser").get_text()
-        assert view.tab.about_filters in shown
-        assert (f"The filter “{field.title}” does not count here." in shown) == is_whole
-        overview.show(unfiltered)
-        assert view.tab.about_filters not in figures_of(overview)
 
 
 @pytest.mark.slow
@@ -720,8 +679,8 @@ def test_the_panel_says_in_which_tabs_a_filter_does_not_count(october):
     assert remark.layout.display == "none"
     explorer.panel.state = {"date": "2026-10", "billed": [True], "user_role": ["principal"]}
     assert words_of(remark) == (
-        "The filter “Billed” does not count in Receivables, Exposure, Overdue invoices, Scorecard and Cash forecast. "
-        "The filter “User role” does not count in Overdue invoices and Cash forecast."
+        "The filter “Billed” does not count in Overview, Receivables, Exposure, Overdue invoices, Scorecard and Cash "
+        "forecast. The filter “User role” does not count in Overview, Overdue invoices and Cash forecast."
     )
     explorer.panel.state = {"date": "2026-10", "client_id": ["c1"]}
     assert words_of(remark) == "The filter “Client” does not count in Cash forecast."
@@ -820,6 +779,6 @@ def test_without_a_kernel_the_explorer_is_the_open_tab_as_a_table(october):
     page = BeautifulSoup(still["text/html"], "html.parser")
     shown = explorer.tabs.children[explorer.tabs.selected_index]
     assert len(page.select("table.bf-table tbody tr")) == len(shown.result)
-    assert page.h1.get_text().startswith("Firm <b>")
+    assert page.select_one(".bf-firm").get_text() == "Firm <b>"
     assert not page.select("button, style, script, [onclick], a[download], input")
     assert {each["data-ask"].split()[0] for each in page.select("[data-ask]")} <= {"open"}

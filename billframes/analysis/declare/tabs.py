@@ -36,7 +36,7 @@ class TabSpec:
     place : int
         Tabs are sorted by this number.
     title : str
-        The tab's title, also the heading in the overview.
+        The tab's title.
     tiles : tuple of str
         The measures of the total that are shown large. Empty if the rows don't add up.
     order : str
@@ -55,8 +55,6 @@ class TabSpec:
     compared : tuple of str
         The tiles that are compared with the period before. Left out are figures that still change after their period,
         and balances, which have no history.
-    in_overview : bool
-        Whether the overview shows the tiles and a chart.
     note : str
         More sentences about what filters mean here, after the one that says which filters count.
     """
@@ -69,7 +67,6 @@ class TabSpec:
     by: tuple[str, ...] = ()
     opens: str = ""
     compared: tuple[str, ...] = ()
-    in_overview: bool = False
     note: str = ""
 
     @property

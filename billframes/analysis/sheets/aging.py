@@ -260,7 +260,6 @@ ANALYSIS = Analysis(
     records="invoice",
     tab=TabSpec(
         place=3,
-        in_overview=True,
         title="Receivables",
         by=("client", "practice_area", "responsible", "matter"),
         tiles=("total", "overdue", "91+", "credit_amount"),

@@ -324,7 +324,6 @@ ANALYSIS = Analysis(
     records="entry",
     tab=TabSpec(
         place=2,
-        in_overview=True,
         title="Realization",
         by=("client", "user", "practice_area", "responsible", "month"),
         tiles=("worked_amount", "billed_amount", "billing_realization", "settlement_ratio"),

@@ -364,7 +364,6 @@ ANALYSIS = Analysis(
     records="entry",
     tab=TabSpec(
         place=1,
-        in_overview=True,
         title="Utilization",
         by=("user", "month", "role", "practice_area", "responsible", "client"),
         tiles=("client_hours", "capacity_hours", "utilization"),

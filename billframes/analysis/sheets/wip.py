@@ -256,7 +256,6 @@ ANALYSIS = Analysis(
     records="item",
     tab=TabSpec(
         place=4,
-        in_overview=True,
         title="Work in progress",
         by=("client", "user", "practice_area", "responsible", "matter"),
         tiles=("total", "unbilled_amount", "prebill_amount", "91+", "contingent_amount"),

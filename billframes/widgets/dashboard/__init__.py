@@ -48,20 +48,25 @@ def _explorer_page() -> Any:
     bf.explore  # noqa: B018 - imports it while the command prepares the connection
     shown = _start(folder / START_FILE)
 
+    def show(explorer: Any) -> None:
+        explorer.panel.children = (*explorer.panel.children, again)
+        box.children = (explorer,)
+
     def load_again() -> None:
         again.disabled, again.description = True, "Loading…"
         try:
             frames.clear()
             (folder / RELOADED_FILE).write_text("", encoding="ascii")
             explorer = _explorer(frames, **shown)
-            explorer.address = box.children[1].address
-            box.children = (again, explorer)
+            explorer.address = box.children[0].address
+            show(explorer)
         finally:
             again.disabled, again.description = False, words
 
     words = "Load the data again"
     again = button(words, load_again, "bf-again", tooltip="Load all records again. Other open pages keep their data.")
-    box = w.VBox([again, _explorer(frames, **shown)]).add_class("bf-page")
+    box = w.Box().add_class("bf-page")
+    show(_explorer(frames, **shown))
     # The present objects stay. Excluding them from garbage collection saves a tenth of the time of a new period.
     gc.freeze()
     return box
