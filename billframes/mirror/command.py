@@ -20,15 +20,18 @@ from billframes._shared.format import label_of, long_date
 from billframes._shared.messages import say, wrapped
 from billframes.client import MIRROR_KEEP
 from billframes.commands import add_connection, connected
+from billframes.errors import ParameterError
 from billframes.mirror import Mirror
 from billframes.mirror.catalogue import checked_span
 from billframes.mirror.cleanup import is_due, versions_to_keep
 from billframes.mirror.opening import mirror
+from billframes.mirror.restated import month_of
 from billframes.mirror.storage_errors import FullDiskError
 
 EXAMPLES = (
     "billframes sync firm-mirror",
     "billframes sync firm-mirror --status",
+    "billframes sync firm-mirror --close 2026-10",
     'billframes sync firm-mirror --keep "90 days"',
 )
 # The time for which versions are kept, unless the command or the profile gives another.
@@ -45,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--full", action="store_true", help="load all records again, and write those that differ")
     parser.add_argument(
+        "--close",
+        metavar="MONTH",
+        help='tag the new version, such as "2026-10 close"; the report then says how the closed month was restated',
+    )
+    parser.add_argument(
         "--keep",
         metavar="TIME",
         help=f'how long to keep versions, such as "90 days", or {ALL} (default: the profile\'s {MIRROR_KEEP}, else '
@@ -55,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Refresh the mirror or show its status, and return the exit code."""
+    month = None if args.close is None else _checked_month(args.close)
     if args.status:
         _status(mirror(args.path))
         return 0
@@ -67,14 +76,24 @@ def run(args: argparse.Namespace) -> int:
             if not _remove_old(opened, span, now=True):
                 raise
             summary = opened.refresh(full=args.full)
+        if month:
+            opened.tag(f"{month} close")
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     if is_terminal:
         say(summary.round(1).to_string(index=False))
     # A log has one line for each refresh.
     line = _line(opened, summary)
     say(wrapped(line, more="    ") if is_terminal else line)
+    if month:
+        say(f"Version {opened.version} is tagged '{month} close'.")
     _remove_old(opened, span)
     return 0
+
+
+def _checked_month(text: str) -> str:
+    if month_of(text) != text:
+        raise ParameterError(f"--close {text} is not a month, such as 2026-10.")
+    return text
 
 
 def _span(given: str | None, in_profile: str | None) -> dt.timedelta | None:

@@ -1,11 +1,40 @@
-"""The mirror in the monthly report: by how much balances fell in the month."""
+"""The mirror in the monthly report: by how much balances fell, and what changed a month since it was closed."""
 
 from __future__ import annotations
 
-from billframes._shared.format import format_number
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from billframes._shared.format import format_number, long_date, month_name
+from billframes.analysis.declare.lookup import measures
+from billframes.analysis.declare.metrics import Measure
+from billframes.book import Book
+from billframes.config.firm import FirmSettings
 from billframes.mirror.mirror import Mirror
+from billframes.mirror.restated import CAUSES, month_of, restated
+from billframes.periods import Period, local_day, resolve
 from billframes.report.first_page import Tile
 from billframes.report.month import Month
+from billframes.report.section_spec import FIRM, SectionSpec
+from billframes.report.table_spec import ReportTable
+
+_FIGURES = ("cohort_amount", "client_hours", "fees_amount")
+_CAUSES = dict(
+    zip(
+        CAUSES,
+        (
+            *("Entered late", "Deleted", "Moved to or from the month", "Made billable or not", "Hours changed"),
+            *("Rate or amount changed", "Moved to another matter or client", "Invoiced, voided, credited or changed"),
+        ),
+        strict=True,
+    )
+)
+_RECORDS = Measure("records", "Records", "count", "Records that changed for this reason.", adds_up=False)
+_COLUMNS = tuple(measures()[name] for name in _FIGURES)
+_A_CENT = 0.005
 
 
 def cash_tile(month: Month, settled: str) -> Tile | None:
@@ -16,3 +45,141 @@ def cash_tile(month: Month, settled: str) -> Tile | None:
     rows = mirror.implied_receipts(month.first, month.last)
     value = format_number(float(rows["implied_receipt_amount"].sum()), "money")
     return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
+
+
+@dataclass(frozen=True)
+class Restated:
+    """What changed a closed month: the month, the tag of its close and its day, and the parts by record."""
+
+    period: Period
+    closed: dt.date
+    parts: pd.DataFrame
+
+    def for_matters(self, _matters: pd.DataFrame) -> Restated:
+        """Return all parts, which only the firm's report shows."""
+        return self
+
+    @property
+    def changed(self) -> str:
+        """The figure that changed: the value of work, or hours if the value is as it was or unknown; else empty."""
+        sums = self.parts.groupby("figure")["amount"].sum(skipna=False)
+        return next((name for name in _FIGURES if abs(sums.get(name, 0.0)) >= _A_CENT), "")
+
+    def signed(self, amount: float) -> str:
+        """Return an amount of the figure with its sign."""
+        unit = " hours" if self.changed == "client_hours" else ""
+        return f"{'+' if amount > 0 else ''}{format_number(amount, 'hours' if unit else 'cents')}{unit}"
+
+
+def load(month: Month, _files: Sequence[str]) -> None:
+    """Keep what changed the newest closed month, up to the report's own, with the month."""
+    mirror = month.firm_book.client
+    if not isinstance(mirror, Mirror):
+        return
+    closed = [
+        (name, version)
+        for version in mirror._versions()
+        for tag in version.tags
+        if (name := month_of(tag)) and name <= f"{month.last:%Y-%m}" and version.number < mirror.version
+    ]
+    if not closed:
+        return
+    name, version = max(closed, key=lambda each: (each[0], each[1].number))
+    period, now = resolve(name), month.firm_book
+    then = Book(period, settings=now.settings, client=mirror.as_of(version.number))
+    parts = restated(then, now, period, _FIGURES, None, {}, records=True)
+    month.parts["mirror"] = Restated(period, local_day(version.time, (now.settings or FirmSettings()).time_zone), parts)
+
+
+def _found(month: Month) -> Restated | None:
+    """Return what changed the closed month; None if its figures are as they were."""
+    found: Restated | None = month.parts.get("mirror")
+    return found if found and found.changed else None
+
+
+def _stands_out(month: Month) -> str:
+    """Say by how much the closed month was restated, and what changed it most."""
+    found = _found(month)
+    if found is None:
+        return ""
+    amounts = found.parts[found.parts["figure"] == found.changed].groupby("cause")["amount"].sum()
+    most = str(amounts.abs().idxmax())
+    largest = f" Largest part: {_CAUSES[most].lower()}, {found.signed(amounts[most])}." if len(amounts) > 1 else ""
+    name = month_name(found.period.start or month.first)
+    return f"{name} was restated by {found.signed(amounts.sum())} since its close.{largest}"
+
+
+def _by_cause(month: Month) -> ReportTable | None:
+    """Return what each cause changed, in the order in which they are taken."""
+    found = _found(month)
+    if found is None:
+        return None
+    rows = _add_up(found.parts, ["cause"])
+    rows = rows.loc[[each for each in CAUSES if each in rows.index]]
+    rows["records"] = found.parts.groupby("cause")["record_id"].nunique().astype("float64")
+    total = pd.DataFrame([{**rows[[*_FIGURES]].sum(), "records": float(found.parts["record_id"].nunique())}])
+    rows = rows.rename(index=_CAUSES).reset_index()
+    return _table("Restated by cause", "cause", ("cause",), rows, total, (*_COLUMNS, _RECORDS), _of_close(found))
+
+
+def _by_record(month: Month) -> ReportTable | None:
+    """Return the parts by record."""
+    found = _found(month)
+    if found is None:
+        return None
+    labels = ("cause", "kind", "date", "user_name", "client_name", "matter_name")
+    ids = ("record_id", "user_id", "client_id", "matter_id")
+    rows = _add_up(found.parts, [*labels, *ids]).reset_index()
+    rows["cause"] = rows["cause"].map(_CAUSES)
+    rows = month.with_distinct_names(rows)
+    return _table("Restated records", "record_id", labels, rows, rows.iloc[:0], _COLUMNS, _of_close(found))
+
+
+def _add_up(parts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    amounts = {name: parts["amount"].where(parts["figure"] == name, 0.0) for name in _FIGURES}
+    return parts.assign(**amounts).groupby(by, dropna=False, sort=False)[[*_FIGURES]].sum(skipna=False)
+
+
+def _table(
+    title: str,
+    label: str,
+    labels: tuple[str, ...],
+    rows: pd.DataFrame,
+    total: pd.DataFrame,
+    columns: tuple[Measure, ...],
+    meaning: str,
+) -> ReportTable:
+    return ReportTable(
+        title=title,
+        label=label,
+        labels=labels,
+        rows=rows,
+        total=total,
+        columns=columns,
+        meaning=(meaning,),
+        order=_FIGURES[0],
+        top=0,
+    )
+
+
+def _of_close(found: Restated) -> str:
+    return (
+        f"Changes of {month_name(found.closed if found.period.start is None else found.period.start)} since the mirror "
+        f"of {long_date(found.closed)}, with which it was closed. Each is the change by this cause alone, after those "
+        "above it. Work on matters of every type counts."
+    )
+
+
+SECTIONS = {
+    "trends": (
+        SectionSpec(
+            name="restated",
+            title="Closed months",
+            tables=(_by_cause, _by_record),
+            stands_out=_stands_out,
+            scope=lambda month: f"closed on {long_date(month.parts['mirror'].closed)}",
+            notes=lambda _month, table: table.meaning,
+            scopes=FIRM,
+        ),
+    )
+}

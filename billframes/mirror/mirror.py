@@ -332,14 +332,14 @@ class Mirror(LoaderSet):
         --------
         >>> m.restated("2026-09 close", "cohort_amount", by="client")  # doctest: +SKIP
         """
-        period = month_of(since) if start is None else start
-        if period is None:
+        start = month_of(since) if start is None else start
+        if start is None:
             raise ParameterError(f"{since!r} names no month; pass the period, such as start='2026-09'.")
         then = self.as_of(since)
         if then.version > self.version:
             raise ParameterError(f"{since!r} is version {then.version}, after the one that is read ({self.version}).")
-        was, is_now = (each.book(period, end, settings=self.settings) for each in (then, self))
-        return restated(was, is_now, figures, by, options, records=records)
+        was, is_now = (each.book(start, end, settings=self.settings) for each in (then, self))
+        return restated(was, is_now, is_now.period, figures, by, options, records=records)
 
     def tag(self, name: str, version: int | None = None) -> None:
         """

@@ -26,6 +26,7 @@ from billframes.book import Book
 from billframes.book.methods import call_analysis
 from billframes.errors import ParameterError
 from billframes.mirror.restated_facts import STEPS, Between
+from billframes.periods import Period
 
 FIGURES = ("client_hours", "cohort_amount", "worked_amount", "billed_amount", "fixed_fee_amount", "fees_amount")
 """The figures that are compared by default."""
@@ -34,7 +35,7 @@ CAUSES = ("entered_late", "deleted", *STEPS, "invoice_changed")
 """The causes of a change, in the order in which they are taken."""
 
 _SUMS = ("then", "now", "change", *CAUSES)
-_MONTH = re.compile(r"(?<!\d)\d{4}-\d{2}(?!\d)")
+_MONTH = re.compile(r"(?<![\d-])\d{4}-(?:0[1-9]|1[0-2])(?![\d-])")
 # The value of work is known by its day. It counts on matters of every type, so that what is moved is 0 for the firm.
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {"cohort_amount": {"basis": "work_date", "matter_types": MATTER_TYPES}}
 _ITEM_IDS = tuple(IDS[name] for name in ITEMS)
@@ -51,12 +52,13 @@ def month_of(tag: object) -> str | None:
 
 
 def restated(
-    then: Book, now: Book, names: Sequence[str], by: By, options: Mapping[str, Any], *, records: bool
+    then: Book, now: Book, period: Period, names: Sequence[str], by: By, options: Mapping[str, Any], *, records: bool
 ) -> pd.DataFrame:
-    """Compare the figures of two books of one period; see `Mirror.restated`."""
+    """Compare the figures of a period in two books; see `Mirror.restated`."""
     figures, keys = _figures(names or FIGURES, options), names_in(by)
     listed = [*dict.fromkeys([*keys, *_PEOPLE])] if records else keys
-    rows = pd.concat(_causes(Between(then, now), figures, listed, options), ignore_index=True)
+    between, days = Between(then, now), {"start": period.start, "end": period.end}
+    rows = pd.concat(_causes(between, figures, listed, {**options, **days}), ignore_index=True)
     rows["figure"] = pd.Categorical(rows["figure"], [each.column for each in figures], ordered=True)
     columns = [
         name for name in map(str, rows) if name not in ("figure", "cause", "kind", "record_id", "date", "amount")

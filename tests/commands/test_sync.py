@@ -84,3 +84,14 @@ def refreshed_mirror(client, tmp_path_factory):
     opened = bf.mirror(tmp_path_factory.mktemp("sync") / "firm", client=client)
     opened.refresh()
     return opened
+
+
+@pytest.mark.slow
+def test_sync_tags_the_version_that_closes_a_month(connected, refreshed_mirror, tmp_path, capsys):
+    path = refreshed_mirror.path
+    assert main(["sync", path, "--close", "2026-09"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "Version 2 is tagged '2026-09 close'."
+    assert bf.mirror(path).as_of("2026-09 close").version == 2
+    assert main(["sync", str(tmp_path / "none"), "--close", "September"]) == 2
+    assert capsys.readouterr().err == "billframes: --close September is not a month, such as 2026-10.\n"
+    assert not (tmp_path / "none").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import uuid
 
@@ -88,9 +89,13 @@ class Colleague:
 
     def bill(self) -> None:
         client = self.entry()["client_id"]
-        made = self.firm.admin.create_invoice(client, through="2026-10-05", invoice_date="2026-09-30", write_down=33.33)
+        with contextlib.suppress(bf.errors.ParameterError):
+            # All of the client's entries may have been deleted or billed this night.
+            made = self.firm.admin.create_invoice(
+                client, through="2026-10-05", invoice_date="2026-09-30", write_down=33.33
+            )
+            self.firm.admin.move(made["invoiceId"], "final")
         self.entries = [each for each in self.entries if each["client_id"] != client]
-        self.firm.admin.move(made["invoiceId"], "final")
 
     def invoice(self):
         found = self.one(self.invoices)

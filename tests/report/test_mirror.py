@@ -11,6 +11,7 @@ from billframes import cli, report
 from billframes.ledger.writing import write_report
 from billframes.mirror import Mirror
 from billframes.report.figures import figures
+from billframes.report.outline import OUTLINE
 from billframes.sandbox import Sandbox
 
 pytestmark = pytest.mark.slow
@@ -86,3 +87,28 @@ def test_payments_of_earlier_months_are_kept_and_a_restated_month_is_told(mirror
     assert month.parts["ledger"].payments["amount"].to_list() == [400.0, 700.0]
     (said,) = [each for each in month.remarks if "restated" in each]
     assert said.startswith("The books restated 2026-09: year.csv has 400.00, and to_september.csv, which was read bef")
+
+
+def test_the_report_says_by_how_much_a_closed_month_changed(tmp_path):
+    with Sandbox() as sandbox, bf.connect(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
+        made = bf.mirror(tmp_path / "firm", client=client)
+        made.refresh(progress=False)
+        made.tag("2026-09 close")
+        entries = client.time_entries("2026-09", billed=False, billing_type="billable")
+        late = entries.iloc[0]
+        client.time_entries.delete(late["time_entry_id"])
+        client.time_entries.update(entries["time_entry_id"][1], date="2026-10-01")
+        made.refresh(progress=False)
+    change = -float(entries["amount"].head(2).sum())
+    month = report.load("2026-10", client=made)
+    text = BeautifulSoup(report.restated(month)._repr_html_(), "html.parser").get_text(" ", strip=True)
+    amount = f"{abs(change):,.2f}"
+    assert f"September 2026 was restated by −{amount} since its close." in text
+    by_cause, by_record = next(each for each in OUTLINE if each.name == "restated").made(month)
+    assert by_cause.rows["cohort_amount"].sum() == pytest.approx(change)
+    assert sorted(by_record.rows["record_id"]) == sorted(entries["time_entry_id"].head(2))
+    assert by_record.rows["cohort_amount"].sum() == pytest.approx(change)
+    # A part of the firm does not have it, and neither has a report of before.
+    assert report.restated(month.only("client:" + late["client_id"])) is None
+    assert report.restated(report.load("2026-08", client=made)) is None
+    assert report.restated(report.load("2026-10", client=made.as_of(1))) is None
