@@ -7,7 +7,6 @@ import os
 import signal
 from collections import defaultdict
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -181,29 +180,11 @@ def sandbox():
 def client(sandbox):
     """A client of that sandbox that may see rates."""
     import billframes as bf
+    from tests.frames import sharing_frames
 
     address, token = sandbox.base_url, sandbox.tokens["full"]
     with bf.Client(address, token, health_path=sandbox.health_path) as connected, sharing_frames(connected):
         yield connected
-
-
-@contextmanager
-def sharing_frames(client) -> Iterator[None]:
-    """Let all books of a client share their frames: each loads all records, whatever its period."""
-    from billframes.book.frames import BookFrames
-
-    kept, load = {}, BookFrames._load
-
-    def once(book, name):
-        if book._client is not client:
-            return load(book, name)
-        if name not in kept:
-            kept[name] = load(book, name)
-        return kept[name].copy(deep=False)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BookFrames, "_load", once)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -239,6 +220,7 @@ def names_in_examples(request, doctest_namespace) -> None:
 def client_of_examples(sandbox):
     """A client with the firm's settings, as by `bf.connect("sandbox")`."""
     import billframes as bf
+    from tests.frames import sharing_frames
 
     with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as connected, sharing_frames(connected):
         connected.settings = bf.FirmSettings.load(sandbox.firm_settings)

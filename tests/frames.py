@@ -1,11 +1,16 @@
-"""Compare frames as `pandas.testing.assert_frame_equal`, in a fraction of its time."""
+"""Compare frames as `pandas.testing.assert_frame_equal`, in a fraction of its time, and load those of books once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
+
+from billframes.book.frames import BookFrames
 
 
 def assert_frame_equal(found: pd.DataFrame, expected: pd.DataFrame, **options: Any) -> None:
@@ -28,3 +33,20 @@ def _equal(one: Any, other: Any) -> bool:
         same_kind = one.ordered == other.ordered and one.categories.identical(other.categories)
         return bool(same_kind and np.array_equal(one.codes, other.codes))
     return bool(one.equals(other))
+
+
+@contextmanager
+def sharing_frames(client) -> Iterator[None]:
+    """Let all books of a client share their frames: each loads all records, whatever its period."""
+    kept, load = {}, BookFrames._load
+
+    def once(book, name):
+        if book._client is not client:
+            return load(book, name)
+        if name not in kept:
+            kept[name] = load(book, name)
+        return kept[name].copy(deep=False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BookFrames, "_load", once)
+        yield

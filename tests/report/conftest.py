@@ -19,6 +19,7 @@ from billframes.report.building import build
 from billframes.report.loading import load
 from billframes.report.month import Month
 from billframes.sandbox import Sandbox
+from tests.frames import sharing_frames
 
 HOSTILE_NAME = "<script>alert('x')</script> & Söhne $5 $6"
 
@@ -40,7 +41,7 @@ def firm() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="session")
 def client(firm) -> Iterator[bf.Client]:
-    with sandbox_client(firm.base_url, firm.tokens["full"]) as client:
+    with sandbox_client(firm.base_url, firm.tokens["full"]) as client, sharing_frames(client):
         yield client
 
 
