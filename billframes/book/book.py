@@ -32,6 +32,7 @@ from billframes.book.methods import FRAME_NAMES, AnalysisMethod
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
+from billframes.loading.load_info import attach_load_info
 from billframes.periods import DateLike, Period
 from billframes.wings import book_methods
 
@@ -133,7 +134,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         rows = frame[days.between(first or days.min(), last or days.max())].reset_index(drop=True)
         if load := frame.attrs.get("load"):
             period = {name: day.isoformat() if day else None for name, day in ends.items()}
-            rows.attrs = {**frame.attrs, "load": {**load, "rows": len(rows), "period": period}}
+            attach_load_info(rows, {**load, "rows": len(rows), "period": period})
         return rows
 
     def _items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from billframes._shared.names import closest, type_in_words
 from billframes.errors import MissingColumnError, ParameterError
-from billframes.loading.load_info import attach_load_info, load_attrs
+from billframes.loading.load_info import attach, attach_load_info, load_attrs
 
 ENTITIES = ("matter", "client", "user")
 _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client_")
@@ -108,7 +108,7 @@ def _join_pandas(frame: pd.DataFrame, details: pd.DataFrame, key: str, custom: d
     result = pd.concat([frame, joined], axis="columns")
     result.attrs = dict(frame.attrs)
     if custom:
-        result.attrs["custom_fields"] = {**frame.attrs.get("custom_fields", {}), **custom}
+        attach(result, "custom_fields", {**frame.attrs.get("custom_fields", {}), **custom})
     return result
 
 

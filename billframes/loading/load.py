@@ -17,7 +17,7 @@ from billframes.errors import PagingError
 from billframes.loading.checks import apply_local_filters, check_details, check_filters, check_rates
 from billframes.loading.connection import ApiConnection
 from billframes.loading.convert import can_sort, convert, row_order
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach, attach_load_info
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import NameCheck, NameResolver
@@ -206,7 +206,7 @@ def finish(
     """Convert a table to the kind of frame `to`, and attach how it was loaded."""
     frame = convert(table, to)
     if to == "pandas" and request.resource.entity:
-        frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}
+        attach(frame, "custom_fields", {each.column.name: each.attrs for each in custom})
     start, end = request.period.start, request.period.end
     info = {
         "resource": request.resource.name,

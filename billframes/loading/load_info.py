@@ -11,7 +11,7 @@ import json
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +20,16 @@ from billframes._shared.notes import FACTS, NOTES, Notes
 from billframes.periods import local_day
 
 _kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
+
+
+class Attribute(dict[str, Any]):
+    """A value in `attrs`, which pandas copies in each operation; no function of ours changes what is inside of it."""
+
+    def __deepcopy__(self, _memo: object) -> Attribute:
+        return Attribute(self)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,7 @@ def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
 
 def attach(frame: Any, name: str, info: Mapping[str, Any] | list[Any]) -> Any:
     """Attach JSON values to a frame of any engine under a name, and return the frame."""
-    info = info if isinstance(info, list) else dict(info)
+    info = info if isinstance(info, list) else Attribute(info)
     if isinstance(frame, pd.DataFrame):
         frame.attrs[name] = info
         return frame
@@ -150,11 +160,10 @@ def as_whole(frame: pd.DataFrame, first_day: dt.date | None = None) -> pd.DataFr
     if not info:
         return frame
     whole = frame.copy(deep=False)
-    whole.attrs = {
-        **frame.attrs,
-        "load": {**info, "rows": len(frame), "first_day": first_day and first_day.isoformat()},
-    }
-    return whole
+    return cast(
+        "pd.DataFrame",
+        attach_load_info(whole, {**info, "rows": len(frame), "first_day": first_day and first_day.isoformat()}),
+    )
 
 
 def load_attrs(frame: Any) -> Any:

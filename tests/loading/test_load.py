@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import pickle
 
 import httpx
 import narwhals.stable.v2 as nw
@@ -390,3 +391,12 @@ def test_contacts_that_no_client_has_are_warned_of_only_if_they_were_asked_for(f
     fake.answers["/v2/clients"] = paged([{"clientId": "c1", "name": "Acme"}])
     with pytest.warns(bf.errors.DetailsMissingWarning, match="every row: contact, meta"):
         connect().clients()
+
+
+def test_what_a_frame_remembers_is_copied_in_little_time_and_pickled_as_a_plain_dict(client):
+    frame = client.matters(limit=5)
+    copied = frame.copy()
+    copied.attrs["load"]["rows"] = 0
+    assert frame.attrs["load"]["rows"] == 5
+    assert copied.attrs["load"]["period"] is frame.attrs["load"]["period"]
+    assert [type(each) for each in pickle.loads(pickle.dumps(frame)).attrs.values()] == [dict, dict]
