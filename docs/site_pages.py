@@ -15,6 +15,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -39,9 +40,6 @@ RESULTS = {
     "cash_forecast_record": (
         'book.cash_forecast_record(payments=book.payments(bf.read_ledger(files["payments"])), horizons=(4,)).tail(12)'
     ),
-    "budget_burn": (
-        'book.budget_burn(settings=bf.FirmSettings(budgets=dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)))'
-    ),
     "overdue_invoices": "book.overdue_invoices().head(12)",
     "fees_collected": 'book.fees_collected(book.payments(bf.read_ledger(files["payments"])), by="responsible")',
     "days_to_pay": 'book.days_to_pay(book.payments(bf.read_ledger(files["payments"]))).head(12)',
@@ -52,9 +50,6 @@ RESULTS = {
     "leverage": 'book.leverage(by="practice_area")',
     "missing_time": "book.missing_time().head(12)",
     "prebill_review": 'book.prebill_review("Miriam Harrow").head(12)',
-    "profitability": (
-        "book.profitability(settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users['user_id'], 120.0)))"
-    ),
     "realization": 'book.realization(by="practice_area")',
     "reconcile": "book.reconcile().head(12)",
     "stale": "book.stale().head(12)",
@@ -227,6 +222,9 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     """Draw all charts and tables for the sandbox's firm, and show each with its code. Widgets are drawn elsewhere."""
     charts, tables = ["## Charts"], ["## Tables"]
     book = bf.book(PERIOD, client=client)
+    budgets = dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)
+    costs = dict.fromkeys(book.users["user_id"], 120.0)
+    book.settings = replace(book.settings or bf.FirmSettings(), budgets=budgets, cost_rates=costs)
     files = bf.ledger.sandbox_reports(tempfile.mkdtemp())
     for name, code in _codes():
         title = analyses()[name].title if name in analyses() else "Figures side by side"
@@ -244,7 +242,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     command = "```sh\nbillframes dashboard --demo\n```"
     widgets.append(f"### Dashboard\n\n{command}\n\n{_picture('dashboard')}")
     made = f'`book = bf.book("{PERIOD}")` and `files = bf.ledger.sandbox_reports(folder)`'
-    opening = f"All of them show the sandbox's firm. In the code, {made}."
+    opening = f"All of them show the sandbox's firm, with budgets and cost rates in its settings. In the code, {made}."
     text = "\n\n".join(["# Gallery", opening, *charts, *tables, *widgets])
     (folder / "gallery.md").write_text(f"{text}\n", encoding="utf-8")
 

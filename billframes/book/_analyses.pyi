@@ -5,7 +5,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.keys.by import By
-from billframes.config.firm import FirmSettings
 from billframes.forecast.horizons import Horizons
 from billframes.periods import DateLike
 
@@ -17,25 +16,9 @@ class BookAnalyses:
         as_of: DateLike | None = None,
         basis: Literal["due_date", "invoice_date"] = "due_date",
         buckets: Sequence[int] = (30, 60, 90),
-        time_entries: pd.DataFrame | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def billing_lag(
-        self,
-        by: By = None,
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame: ...
     def bridge(
         self,
@@ -46,15 +29,7 @@ class BookAnalyses:
         by: By = "client",
         before: DateLike | tuple[DateLike, DateLike] | None = None,
     ) -> pd.DataFrame: ...
-    def budget_burn(
-        self,
-        *,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
-    ) -> pd.DataFrame: ...
+    def budget_burn(self) -> pd.DataFrame: ...
     def cash_forecast(
         self,
         horizons: Horizons = (4, 8, 13),
@@ -67,8 +42,6 @@ class BookAnalyses:
         complete_from: DateLike | None = None,
         not_cash: Collection[str] | None = None,
         level: float = 0.8,
-        matters: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def cash_forecast_record(
         self,
@@ -82,8 +55,6 @@ class BookAnalyses:
         complete_from: DateLike | None = None,
         not_cash: Collection[str] | None = None,
         level: float = 0.8,
-        matters: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def code_check(
         self,
@@ -92,9 +63,6 @@ class BookAnalyses:
         end: DateLike | None = None,
         expenses: pd.DataFrame | None = None,
         fixed_fees: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        codes: pd.DataFrame | None = None,
-        code_sets: pd.DataFrame | None = None,
     ) -> pd.DataFrame: ...
     def compare(
         self,
@@ -107,18 +75,7 @@ class BookAnalyses:
         align: bool = True,
     ) -> pd.DataFrame: ...
     def contribution(
-        self,
-        by: By = "client",
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = "client", *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame: ...
     def days_to_pay(
         self,
@@ -128,9 +85,6 @@ class BookAnalyses:
         end: DateLike | None = None,
         by: By = "client",
         as_of: DateLike | None = None,
-        invoices: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def duplicates(
         self,
@@ -148,27 +102,9 @@ class BookAnalyses:
         basis: Literal["invoice_date", "work_date"] = "invoice_date",
         matter_types: Collection[str] | None = None,
         discounts: Literal["time", "items"] = "time",
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def exposure(
-        self,
-        by: By = "client",
-        *,
-        as_of: DateLike | None = None,
-        buckets: Sequence[int] = (30, 60, 90),
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = "client", *, as_of: DateLike | None = None, buckets: Sequence[int] = (30, 60, 90)
     ) -> pd.DataFrame: ...
     def fees_collected(
         self,
@@ -179,26 +115,9 @@ class BookAnalyses:
         by: By = "client",
         basis: Literal["payment_date", "invoice_date"] = "payment_date",
         as_of: DateLike | None = None,
-        time_entries: pd.DataFrame | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def fixed_fee_realization(
-        self,
-        by: By = None,
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = None, *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame: ...
     def leverage(
         self,
@@ -209,10 +128,6 @@ class BookAnalyses:
         include_fixed_fee: bool = True,
         include_probono: bool = False,
         roster: Literal["timekeepers", "active"] = "timekeepers",
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def lockup(self, by: By = None, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame: ...
     def missing_time(
@@ -222,35 +137,11 @@ class BookAnalyses:
         start: DateLike | None = None,
         end: DateLike | None = None,
         roster: Literal["timekeepers", "active"] = "timekeepers",
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def new_business(
-        self,
-        by: By = "practice_area",
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        largest: int = 10,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = "practice_area", *, start: DateLike | None = None, end: DateLike | None = None, largest: int = 10
     ) -> pd.DataFrame: ...
-    def overdue_invoices(
-        self,
-        *,
-        as_of: DateLike | None = None,
-        time_entries: pd.DataFrame | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
-    ) -> pd.DataFrame: ...
+    def overdue_invoices(self, *, as_of: DateLike | None = None) -> pd.DataFrame: ...
     def prebill_review(
         self,
         responsible: str | None = None,
@@ -259,13 +150,6 @@ class BookAnalyses:
         as_of: DateLike | None = None,
         hours_per_day: float = 12.0,
         guidelines: pd.DataFrame | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        codes: pd.DataFrame | None = None,
-        code_sets: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def profitability(
         self,
@@ -274,13 +158,6 @@ class BookAnalyses:
         start: DateLike | None = None,
         end: DateLike | None = None,
         basis: Literal["invoice_date", "work_date"] = "invoice_date",
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def realization(
         self,
@@ -293,25 +170,9 @@ class BookAnalyses:
         discounts: Literal["time", "items"] = "time",
         as_of: DateLike | None = None,
         payments: pd.DataFrame | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def reconcile(
-        self,
-        by: By = "invoice",
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = "invoice", *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame: ...
     def scorecard(
         self,
@@ -323,27 +184,8 @@ class BookAnalyses:
         beside: Literal["firm", "role"] = "firm",
         matter_types: Collection[str] | None = None,
         discounts: Literal["time", "items"] = "time",
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
-    def stale(
-        self,
-        *,
-        as_of: DateLike | None = None,
-        wip_days: int = 90,
-        idle_days: int = 180,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
-    ) -> pd.DataFrame: ...
+    def stale(self, *, as_of: DateLike | None = None, wip_days: int = 90, idle_days: int = 180) -> pd.DataFrame: ...
     def tie_out(
         self,
         ledger: pd.DataFrame | None = None,
@@ -352,18 +194,9 @@ class BookAnalyses:
         history: pd.DataFrame | None = None,
         control: float | None = None,
         by: Literal["invoice", "reason", "client"] = "invoice",
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def timekeeping_lag(
-        self,
-        by: By = "user",
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
+        self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame: ...
     def utilization(
         self,
@@ -375,10 +208,6 @@ class BookAnalyses:
         include_probono: bool = False,
         roster: Literal["timekeepers", "active"] = "timekeepers",
         as_of: DateLike | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def wip(
         self,
@@ -388,13 +217,6 @@ class BookAnalyses:
         include_prebill: bool = True,
         buckets: Sequence[int] = (30, 60, 90),
         matter_types: Collection[str] | None = None,
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def write_downs(
         self,
@@ -405,11 +227,4 @@ class BookAnalyses:
         sizes: Sequence[float] = (1000, 5000, 20000),
         matter_types: Collection[str] | None = None,
         discounts: Literal["time", "items"] = "time",
-        expenses: pd.DataFrame | None = None,
-        fixed_fees: pd.DataFrame | None = None,
-        invoices: pd.DataFrame | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...

@@ -8,6 +8,7 @@ pick the rows of the period. In this way every invoice is seen with all its item
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -55,7 +56,8 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
 
     Made by `bf.book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
     `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`. **They hold all dates**, because
-    invoices of the period bill older work. `in_period("time_entries")` returns those of the period only.
+    invoices of the period bill older work. `in_period("time_entries")` returns those of the period only. To calculate
+    with another frame or with other settings, assign it: `book.settings = bf.FirmSettings(…)`.
     """
 
     time_entries = BookFrame("All time entries, whatever their date.")
@@ -76,8 +78,11 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         # The client can be a mirror, which has no profile.
         self.settings = settings or getattr(client, "settings", None)
         self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
-        self._days = BookDays(self)
         self._named: tuple[list[str], DistinctNames] | None = None
+
+    @functools.cached_property
+    def _days(self) -> BookDays:
+        return BookDays(self)
 
     @property
     def client(self) -> Client:

@@ -55,7 +55,8 @@ class BookFrames:
         self._data = Data.of_book()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_frames": {**self._frames}, "_data": Data.of_book()}
+        own = {name: value for name, value in vars(self).items() if name != "_days"}
+        return {**own, "_frames": {**self._frames}, "_data": Data.of_book()}
 
     def _load(self, name: str) -> pd.DataFrame:
         if name not in DETAILS:
@@ -68,6 +69,7 @@ class BookFrames:
     def _forget(self) -> None:
         """Drop what was made from the frames, because one of them was replaced."""
         self._data = Data.of_book()
+        vars(self).pop("_days", None)
 
     def _view(self, names: Collection[str], settings: FirmSettings | None) -> Data:
         """Return some of the frames for an analysis, loaded if they are not there yet."""

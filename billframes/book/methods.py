@@ -1,8 +1,8 @@
 """The methods of a book: each calls an analysis with the book's frames, settings and period.
 
-These go to the analysis's arguments of the same name. A method takes the other arguments of the analysis, and also
-frames or settings to use instead of the book's. Its signature and docstring are made from those of the analysis; type
-checkers read them in `_analyses.pyi`.
+These go to the analysis's arguments of the same name. A method takes the other arguments of the analysis, and days
+within the book's data. Its signature and docstring are made from those of the analysis; type checkers read them in
+`_analyses.pyi`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import SHORT_NAMES, names_in
 from billframes.analysis.results.figure_names import figure_names
 from billframes.book.denied import without_denied
+from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attach_notes
 from billframes.periods import Period
 
@@ -76,7 +77,11 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
 
 
 def _instead(analysis: Analysis, argument: str) -> str:
-    """Say how the rows of an analysis are chosen, if someone passes `where`, which only `figures` takes."""
+    """Say what to do instead of passing a frame or a setting, which the book has, or `where`, which `figures` takes."""
+    if argument in (*FRAME_NAMES, "settings"):
+        return f"The book has it; to use another, assign it: book.{argument} = …"
+    if argument in FirmSettings.__dataclass_fields__:
+        return f"It is one of the settings: assign book.settings = FirmSettings({argument}=…)."
     if argument not in ("where", "filter", "filters"):
         return ""
     own = [each for each in figure_names() if each.startswith(f"{analysis.name}.")]
@@ -108,7 +113,7 @@ def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable
     arguments = dict(given)
     first, last = book._days.span(arguments.pop("start", None), arguments.pop("end", None))
     by = given.get("by", takes["by"].default if "by" in takes else None)
-    needed = [name for name in _needed_frames(analysis, takes, book, by) if name not in given]
+    needed = list(_needed_frames(analysis, takes, book, by))
     period = Period(first, last)
     if "start" in takes:
         period = book._days.until_now(period, analysis, needed)
@@ -119,7 +124,7 @@ def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable
         if name not in given and argument.only_by in ("", *names_in(by)):
             arguments[name] = argument.value(book, Period(first, last))
     if "settings" in takes:
-        arguments.setdefault("settings", book.settings)
+        arguments["settings"] = book.settings
     denied = book._denied & set(needed)
     required = [name for name in denied if takes[name].default is not None]
     needed = [name for name in needed if name not in denied or name in required]
@@ -130,7 +135,7 @@ def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable
 
 
 def _data(book: Any, needed: Collection[str], arguments: dict[str, Any]) -> Data:
-    """Return the frames of a call: those of the book, with what it keeps of them, or others that the caller passes."""
+    """Return the frames of a call: those of the book, with what it keeps of them, and those that only callers have."""
     settings = arguments.pop("settings", None)
     own = {name: arguments.pop(name) for name in FRAME_NAMES if name in arguments}
     if not own and hasattr(book, "_view"):
@@ -160,15 +165,15 @@ def _needs_clients(by: Any, book: Any) -> bool:
 
 
 def _signature(analysis: Analysis) -> inspect.Signature:
-    """Make the method's signature: start and end first, frames and settings last."""
+    """Make the method's signature, without the frames and settings that the book has: start and end first."""
     how = analysis.book
     own = inspect.signature(how.method or analysis.function).parameters
     keywords = {each.name: each for each in own.values() if each.kind is _KEYWORD or each.name == how.first}
     for name in {*_PERIOD, "as_of"} & keywords.keys():
         keywords[name] = keywords[name].replace(default=None, annotation="DateLike | None")
-    of_book = [*FRAME_NAMES, "settings"]
-    ordered = sorted(keywords.values(), key=lambda each: (each.name not in _PERIOD, each.name in of_book))
-    parameters = [_parameter(each, positional=each.name == how.first) for each in ordered]
+    of_book = {*FRAME_NAMES, "settings"} - {*how.not_passed, how.first}
+    ordered = sorted(keywords.values(), key=lambda each: (each.name not in _PERIOD, each.name in FRAME_NAMES))
+    parameters = [_parameter(each, positional=each.name == how.first) for each in ordered if each.name not in of_book]
     parameters.sort(key=lambda each: each.kind)
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return inspect.Signature([itself, *parameters], return_annotation="pd.DataFrame")
@@ -215,7 +220,4 @@ def _description(name: str, analysis: Analysis, documented: tuple[str, str]) -> 
             "The day to measure from. By default the period's last day, or the day of the load if the period is not "
             "over on that day."
         )
-    elif name in {*FRAME_NAMES, "settings"} - {*analysis.book.not_passed}:
-        kind = "FirmSettings, optional" if name == "settings" else "DataFrame, optional"
-        text = "Instead of the book's."
     return f"{f' : {kind}' if kind else ''}\n{textwrap.indent(textwrap.fill(text, 108), '    ')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 
@@ -72,7 +73,6 @@ def test_a_question_mark_shows_signature_and_texts():
     assert "by: 'By' = None, *, start: 'DateLike | None' = None" in text
     assert "basis: \"Literal['invoice_date', 'work_date']\" = 'invoice_date'" in text
     assert "start, end : date-like, optional Another period than the book's." in text
-    assert "matters, users, clients : DataFrame, optional Instead of the book's." in text
 
 
 def test_a_misspelt_argument_is_named_with_the_method(book):
@@ -84,9 +84,11 @@ def test_a_misspelt_argument_is_named_with_the_method(book):
 
 @pytest.mark.slow
 def test_a_firm_setting_that_is_passed_as_an_argument_is_named_as_one(book):
-    with pytest.raises(TypeError, match=r"'cost_rates'. It is one of the settings: pass settings=FirmSettings\(cost_r"):
+    with pytest.raises(
+        TypeError, match=r"It is one of the settings: assign book.settings = FirmSettings\(cost_rates=…\)"
+    ):
         book.profitability(cost_rates={"u1": 100})
-    with pytest.raises(TypeError, match=r"pass settings=FirmSettings\(hours_per_day=…\)"):
+    with pytest.raises(TypeError, match=r"settings=FirmSettings\(hours_per_day=…\)"):
         bf.analysis.utilization(book.time_entries, start="2026-09", hours_per_day=7.5)
 
 
@@ -142,21 +144,32 @@ def test_clients_are_loaded_only_for_their_columns(book):
     assert "clients" in book_spy.loaded
 
 
-def test_a_frame_that_is_given_is_used_instead_of_the_books(book):
-    named = book.users.assign(name="Somebody")
-    book_spy = LoadRecorder(book)
-    rows = book_spy.utilization(users=named)
-    assert set(rows["user_name"].dropna()) == {"Somebody"}
+def test_a_frame_that_is_assigned_is_used_instead_of_the_loaded_one(book):
+    other = copy.copy(book)
+    other.users = book.users.assign(name="Somebody")
+    assert set(other.utilization()["user_name"].dropna()) == {"Somebody"}
+    assert len(set(book.utilization()["user_name"].dropna())) > 1
+
+
+@pytest.mark.parametrize("name", sorted(analyses()))
+def test_a_method_takes_no_frame_and_no_setting_that_the_book_has(book, name):
+    own = {"code_check": {"expenses", "fixed_fees"}}.get(name, set())
+    takes = inspect.signature(getattr(type(book), name)).parameters.keys()
+    assert takes & {*FRAME_NAMES, "settings"} == own
+    with pytest.raises(bf.errors.CallError, match=r"The book has it; to use another, assign it: book\.settings = …"):
+        getattr(book, name)(settings=bf.FirmSettings())
 
 
 @pytest.mark.slow
-def test_settings_that_are_given_are_used_and_none_means_none(client):
+def test_settings_that_are_assigned_are_used_and_none_means_none(client):
     user = client.users(role="principal")["user_id"].iloc[0]
     with_rates = bf.FirmSettings(standard_rates={user: 500.0})
     book = bf.book("2026-09", settings=with_rates, client=client)
     assert "standard_amount" in book.realization("user")
-    assert "standard_amount" not in book.realization("user", settings=None)
-    assert "standard_amount" in bf.book("2026-09", client=client).realization("user", settings=with_rates)
+    book.settings = None
+    assert "standard_amount" not in book.realization("user")
+    book.settings = with_rates
+    assert "standard_amount" in book.realization("user")
 
 
 def test_a_period_is_applied_to_an_analysis_without_one(book):

@@ -81,7 +81,7 @@ from billframes.forecast.horizons import Horizons
 from billframes.periods import DateLike
 """
 FUNCTIONS = f"{TYPES}\nfrom narwhals.stable.v2.typing import IntoFrameT\n"
-BOOK = f"{TYPES}\nclass BookAnalyses:\n"
+BOOK = "{}\nclass BookAnalyses:\n".format(TYPES.replace("from billframes.config.firm import FirmSettings\n", ""))
 
 
 def _book(path: Path) -> str:
