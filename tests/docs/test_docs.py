@@ -128,6 +128,7 @@ def test_a_page_explains_every_option_of_a_command(command):
         "mcp": "ask",
         "sync": "mirror",
         "tie-out": "ledger",
+        "watch": "reference/watch",
     }.get(command, command)
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     for action in parser._actions:
