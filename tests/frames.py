@@ -37,11 +37,14 @@ def _equal(one: Any, other: Any) -> bool:
 
 @contextmanager
 def sharing_frames(client) -> Iterator[None]:
-    """Let all books of a client share their frames: each loads all records, whatever its period."""
+    """Let all books of a client share their frames: each loads all records, whatever its period.
+
+    A test that watches the requests, by another `fetch`, gets its own loads.
+    """
     kept, load = {}, BookFrames._load
 
     def once(book, name):
-        if book._client is not client:
+        if book._client is not client or "fetch" in vars(client._connection):
             return load(book, name)
         if name not in kept:
             kept[name] = load(book, name)

@@ -195,6 +195,6 @@ def test_no_pattern_takes_longer_than_in_proportion_to_the_text():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [r"\s+report$", r"(\d+)\.?(\d*)x", r"[(\[][^)\]]*[)\]]", r"a.*b.*c"])
+@pytest.mark.parametrize("text", [r"\s+report$", r"(\d+)\.?(\d*)x"])
 def test_a_quadratic_pattern_would_be_found(text):
     assert first_slow_text(re.compile(text), {"search"}) is not None

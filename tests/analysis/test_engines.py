@@ -76,7 +76,7 @@ OTHERS = {name: make for name, make in ENGINES.items() if name != "pandas"} | {"
 @pytest.mark.parametrize(
     # Ibis, the slowest, runs DuckDB's queries.
     "engine",
-    [pytest.param(each, marks=[pytest.mark.sweep(keep=5)] if each == "ibis" else []) for each in OTHERS],
+    [pytest.param(each, marks=[pytest.mark.sweep(keep=2)] if each == "ibis" else []) for each in OTHERS],
 )
 @pytest.mark.parametrize("name", ENGINE_CALLS)
 def test_engines_return_the_rows_of_pandas_and_lazy_ones_run_few_queries(

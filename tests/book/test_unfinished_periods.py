@@ -222,6 +222,7 @@ def load(client):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 def test_a_function_warns_of_a_period_that_ends_after_the_load(load, name, to):

@@ -1,7 +1,7 @@
 """`python -m tests.notebooks.run_notebooks PATHS…` runs notebooks, and prints where the outputs stored in them differ.
 
-All of them run in one process, each in a namespace of its own, as cells of a kernel do. Of pictures, only their
-places are compared, because they differ with the version of matplotlib.
+All of them run in one process, each in a namespace of its own, as cells of a kernel do. Pictures are not drawn; only
+their places are compared, because they differ with the version of matplotlib.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import nbformat
 import pandas as pd
+from IPython.core import pylabtools
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -73,6 +74,7 @@ def differences(path: Path, shell: InteractiveShell) -> Iterator[str]:
 
 def main() -> int:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    pylabtools.print_figure = lambda *_args, **_kwargs: ""
     shell, paths = Shell.instance(), [Path(each).resolve() for each in sys.argv[1:]]
     found = [each for path in paths for each in differences(path, shell)]
     print("\n\n".join(found))
