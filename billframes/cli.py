@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
     `--check` finds something to reject. `report` returns 1 if nothing is dated in the month or a report of the books
     can't be read, `tie-out` if one can't be read or compared, and `guidelines` if there are findings that `--fail-on`
-    names.
+    names. `watch` returns 3 if something is new, and 1 after any error.
     """
     _open_closed_streams()
     args = _parse(sys.argv[1:] if argv is None else argv)

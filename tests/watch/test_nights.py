@@ -88,3 +88,20 @@ def test_four_weeks_of_a_firm(firm):
     assert len(fifth["ended"]) == len(fourth["still"]) + 1 - 1
     assert all("Its rule is no longer in the settings" in each["text"] for each in fifth["ended"])
     assert names(fifth["still"]) == ["Quinn, Irene"]
+
+
+@pytest.mark.slow
+def test_the_usual_balance_of_receivables_is_that_of_earlier_versions(firm):
+    firm.rules('[[watch]]\nfigure = "overdue"\nmoved_by = 0.001\n')
+    firm.night(0)
+    assert "Not checked (1)\n- 'overdue' has a usual balance only in a mirror" in firm.watch()[1]
+    for days in (92, 89, 92, 92):
+        firm.night(days)
+    (found,) = firm.report()["new"]
+    versions = {1: "2026-10-31", 2: "2027-01-31", 3: "2027-04-30", 4: "2027-07-31", 5: "2027-10-31"}
+    overdue = [
+        firm.mirror.as_of(number).book(day, day).figures("overdue")["overdue"].iloc[0]
+        for number, day in versions.items()
+    ]
+    assert found["before"] == pytest.approx(sum(overdue[:4]) / 4)
+    assert found["value"] == pytest.approx(overdue[4])
