@@ -80,7 +80,10 @@ _WINGS = {
     ),
     "watch": Wing(
         commands={
-            "watch": ("command", "Show which of the firm's rules newly hold, still hold, and ended, in a mirror.")
+            "watch": (
+                "command",
+                "Show what newly stands out in a mirror by the firm's rules, what still does, and what ended.",
+            )
         },
         needs=("mirror",),
     ),

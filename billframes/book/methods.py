@@ -113,7 +113,7 @@ def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable
     arguments = dict(given)
     first, last = book._days.span(arguments.pop("start", None), arguments.pop("end", None))
     by = given.get("by", takes["by"].default if "by" in takes else None)
-    needed = list(_needed_frames(analysis, takes, book, by))
+    needed = [name for name in _needed_frames(analysis, takes, book, by) if name not in given]
     period = Period(first, last)
     if "start" in takes:
         period = book._days.until_now(period, analysis, needed)

@@ -19,6 +19,7 @@ from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.compared_with_load import UNKNOWN_LOAD
 from billframes.analysis.data.data_span import CountedDays
 from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.rules.periods import LATER_BALANCES
@@ -26,6 +27,7 @@ from billframes.analysis.sheets.bridge import bridge
 from billframes.analysis.sheets.compare import compare_results
 from billframes.book import Book
 from billframes.book.kept import KeptBook
+from billframes.book.methods import call_analysis
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, month_end, months_between
@@ -187,6 +189,12 @@ class Month(MonthDays):
         with self.collecting_notes():
             found: pd.DataFrame = getattr(self._kept_book, analysis)(**options)
         return found.copy()
+
+    @functools.cached_property
+    def draft_items(self) -> pd.DataFrame:
+        """The items on bills that are not final. Codes are checked for e-billing only."""
+        with self.collecting_notes():
+            return call_analysis(analyses()["prebill_review"], self.book, {"codes": None, "code_sets": None})
 
     @functools.cached_property
     def _kept_book(self) -> KeptBook:

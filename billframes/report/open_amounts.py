@@ -59,7 +59,7 @@ def _area(month: Month) -> list[str]:
 
 def draft_bills(month: Month) -> pd.DataFrame:
     """Return the bills that are not final, each with its largest item, whose lawyer sends the bill."""
-    rows = month.only("").result("prebill_review", codes=None, code_sets=None)
+    rows = month.only("").draft_items
     bills = rows.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
     matters = month.firm_book.matters.set_index("matter_id")["practice_area_id"]
     return in_scope(month, bills.assign(practice_area_id=bills["matter_id"].map(matters)))

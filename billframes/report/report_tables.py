@@ -210,8 +210,7 @@ def scorecard(month: Month) -> ReportTable:
 
 def prebills(month: Month) -> ReportTable:
     """Return the items on the firm's invoices that are not final."""
-    # Codes are checked for e-billing only.
-    rows = month.with_distinct_names(month.result("prebill_review", codes=None, code_sets=None))
+    rows = month.with_distinct_names(month.draft_items)
     who = ("invoice_number", "client_name", "responsible_name", "date", "user_name", "matter_name")
     labels = (*who, "description", "findings")
     as_of = f" as of {long_date(month.loaded_on)}" if month.loaded_on else ""
