@@ -74,6 +74,10 @@ _WINGS = {
         },
         needs=("ledger",),
     ),
+    "week": Wing(
+        methods="book_methods",
+        commands={"week": ("command", "Write everyone's page of last week, and the e-mails to send them with.")},
+    ),
     "forecast": Wing(analyses=("cash_forecast", "cash_forecast_record"), report="in_report"),
     "bulk": Wing(
         commands={"apply": ("command", "Plan the edits of an Excel workbook, ask for confirmation, and send them.")}

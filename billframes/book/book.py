@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from billframes.book._analyses import BookAnalyses
     from billframes.credits.book_methods import BookCredits
     from billframes.ledger.book_methods import BookPayments
+    from billframes.week.book_methods import BookWeek
 
-    class MoreMethods(BookPayments, BookCredits):
+    class MoreMethods(BookPayments, BookCredits, BookWeek):
         """The methods of the wings."""
 else:
     BookAnalyses = type("BookAnalyses", (), {name: AnalysisMethod() for name in analyses()})

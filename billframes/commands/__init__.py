@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from billframes._shared.names import join_names
+from billframes._shared.names import first_few, join_names
 from billframes.errors import ConfigError, ParameterError
 from billframes.wings import module_of
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DEMO_FIRM = "Harrow & Lindqvist LLP"
 DEMO_REMARK = "Demonstration: the firm, its people, clients and figures are made up."
+_FEW = 3
 PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 
@@ -87,16 +88,21 @@ def sandbox_client(base_url: str, token: str, progress: bool | None = None) -> C
     return Client(base_url, token, profile="", progress=progress)
 
 
-def check_sheets(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
-    """Raise an error if a page and a workbook of sheets can't be made, or would replace those of a folder."""
+def check_folder(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
+    """Raise an error if files can't be written into a folder, or would replace those there."""
     if out.exists() and not out.is_dir():
         raise ParameterError(f"--out {out} is a file; give the name of a folder.")
     if not out.parent.is_dir():
         raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
     existing = [name for name in files if (out / name).exists()]
     if existing and not overwrite:
-        names = join_names(existing)
+        names = join_names(existing) if len(existing) <= _FEW else first_few(existing, _FEW)
         raise ParameterError(f"--out {out} already has {names}; choose another folder, or add --overwrite.")
+
+
+def check_sheets(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
+    """Raise an error if a page and a workbook of sheets can't be made, or would replace those of a folder."""
+    check_folder(out, files, overwrite=overwrite)
     try:
         import jinja2  # noqa: F401
         import xlsxwriter  # noqa: F401

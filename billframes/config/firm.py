@@ -90,6 +90,7 @@ class FirmSettings:
     report : mapping of str to str
         The look of the monthly report: `title`, the firm's name; `logo`, a PNG, JPEG or SVG file; `accent`, a colour
         such as "#1f4e79"; `paper`, "A4" or "Letter". Without `paper`, amounts in USD and CAD are printed on Letter.
+        `order` is the order of people on the firm's page of the week: "name", by default, within each role, or "hours".
     guidelines : str
         A file or folder of clients' billing guidelines; in a file of settings, its place is relative to that file.
     guidelines_field : str

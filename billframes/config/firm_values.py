@@ -158,7 +158,7 @@ def _role(value: Any, key: str) -> str:
     return str(value)
 
 
-_REPORT = ("title", "logo", "accent", "paper")
+_REPORT = ("title", "logo", "accent", "paper", "order")
 _LOGOS = (".png", ".jpg", ".jpeg", ".svg")
 
 
@@ -173,6 +173,8 @@ def _report(value: Any, key: str) -> dict[str, str]:
             raise ParameterError(f"{key}['logo']={text!r} is not a picture; it takes {', '.join(_LOGOS)}.")
         if name == "paper" and text.lower() not in {"a4", "letter"}:
             raise ParameterError(f"{key}['paper']={text!r} is not a size of paper; it takes 'A4' or 'Letter'.")
+        if name == "order" and text not in {"name", "hours"}:
+            raise ParameterError(f"{key}['order']={text!r} is not known; it takes 'name' or 'hours'.")
     return {**looks, **({"paper": looks["paper"].capitalize()} if "paper" in looks else {})}
 
 
