@@ -60,6 +60,11 @@ class FirmWeek:
     settings: FirmSettings
     notes: list[str]
 
+    @property
+    def missing_in_week(self) -> pd.DataFrame:
+        """The rows of `missing` of the week."""
+        return self.missing[self.missing["date"] >= pd.Timestamp(self.days.week)]
+
     def has_page(self, user: str) -> bool:
         """Tell whether a person records time or has work that waits, and has not left before the week."""
         row = self.person(user)

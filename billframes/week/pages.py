@@ -56,7 +56,7 @@ def pages_of(firm: FirmWeek, user: str | None = None) -> dict[str, WeekPage]:
     taken = Counter([*plain.values(), file_name("", "html"), FIRM])
     # People who share a name, or have none in Latin letters, are told apart by their ids.
     names = {
-        each: name if taken[name] == 1 else file_name(f"{name.removesuffix('.html')} {each}", "html")
+        each: name if taken[name] == 1 else file_name(f"{name.removesuffix('.html')[:40]} {each}", "html")
         for each, name in plain.items()
     }
     if user is not None:
