@@ -238,7 +238,7 @@ SHOWN = {
     "Client": "base_url check close fiscal_year limits options profile select_names settings sources",
     "Mirror": "age as_of book changes close fiscal_year history implied_receipts path refresh restated scan settings "
     "sizes tag time vacuum version",
-    "Book": "client credits fact figures first_day in_period loaded_on payments period rows settings",
+    "Book": "client credits fact figures first_day in_period loaded_on payments period rows settings week",
     "Plan": "apply counts frame journal notes requests reverse",
 }
 

@@ -1,4 +1,4 @@
-"""Which pages a week has: one for each person who records time or has work that waits, and the firm's."""
+"""The pages of a week: one for each person who records time or has work that waits, and the firm's."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pages_of(firm: FirmWeek, user: str | None = None) -> dict[str, WeekPage]:
     users = [each for each in firm.people.index if firm.has_page(each)]
     plain = {each: file_name(str(firm.people.loc[each, "name"]), "html") for each in users}
     taken = Counter([*plain.values(), file_name("", "html"), FIRM])
-    # People who share a name, or have none in Latin letters, are told apart by their ids.
+    # If names are the same, or have no Latin letters, their ids are added.
     names = {
         each: name if taken[name] == 1 else file_name(f"{name.removesuffix('.html')[:40]} {each}", "html")
         for each, name in plain.items()

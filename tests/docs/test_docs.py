@@ -129,6 +129,7 @@ def test_a_page_explains_every_option_of_a_command(command):
         "sync": "mirror",
         "tie-out": "ledger",
         "watch": "reference/watch",
+        "week": "reference/week",
     }.get(command, command)
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     for action in parser._actions:
