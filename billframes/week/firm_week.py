@@ -152,7 +152,7 @@ def _late(entries: pd.DataFrame, days: WeekDays, time_zone: str) -> pd.DataFrame
 def _waits(book: Any, settings: FirmSettings, as_of: dt.date) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of each kind of what waits for responsible lawyers; none for budgets if there are none."""
     client = dict(book.matters[["matter_id", "client_name"]].itertuples(index=False, name=None))
-    bills = book.prebill_review(codes=None, code_sets=None).sort_values("item_amount", ascending=False, kind="stable")
+    bills = book.prebill_review().sort_values("item_amount", ascending=False, kind="stable")
     bills = bills.drop_duplicates("invoice_id")
     age = (pd.Timestamp(as_of) - bills["invoice_date"]).dt.days
     yield (
