@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes.analysis.data.arrow_steps import STEPS
+from billframes.analysis.data.arrow_steps import STEPS, is_all
 
 # Fewer rows are grouped sooner by one thread.
 _SEVERAL_THREADS = 100_000
@@ -130,7 +130,8 @@ class ArrowRows(nw.DataFrame[pa.Table]):
 
     def _kept(self, mask: _Later) -> ArrowRows:
         whole = _Later(lambda: _as_column(mask.get(), self._size))
-        values = {name: _Later(partial(_filtered, each, whole)) for name, each in self._values.items()}
+        every = _Later(lambda: is_all(whole.get()))
+        values = {name: _Later(partial(_filtered, each, whole, every)) for name, each in self._values.items()}
         return self._of(values, _Later(lambda: pc.sum(whole.get(), min_count=0).as_py()))
 
     def drop(self, *columns: Any, strict: bool = True) -> Any:
@@ -199,9 +200,9 @@ def _as_column(value: Any, size: _Later) -> pa.ChunkedArray:
     return pa.chunked_array([pa.repeat(value, size.get())]) if isinstance(value, pa.Scalar) else value
 
 
-def _filtered(value: _Later, mask: _Later) -> Any:
+def _filtered(value: _Later, mask: _Later, every: _Later) -> Any:
     found = value.get()
-    return found if isinstance(found, pa.Scalar) else found.filter(mask.get())
+    return found if isinstance(found, pa.Scalar) or every.get() else found.filter(mask.get())
 
 
 def _positions(ids: Any, among: pa.ChunkedArray) -> Any:

@@ -54,7 +54,21 @@ def _filled(found: Any, /, other: Any = None, **options: Any) -> Any:
 
 
 def _when(holds: Any, then: Any, otherwise: Any = None) -> Any:
-    return pc.if_else(_filled(holds, False), then, pa.scalar(None, then.type) if otherwise is None else otherwise)
+    holds = _filled(holds, False)
+    # Checks are often true of all rows: text of a million rows is not copied then.
+    if (otherwise is None or otherwise.type == then.type) and is_all(holds):
+        return then
+    return pc.if_else(holds, then, pa.scalar(None, then.type) if otherwise is None else otherwise)
+
+
+def is_all(holds: Any) -> bool:
+    """Tell whether a condition holds in all rows."""
+    return isinstance(holds, pa.ChunkedArray) and bool(pc.all(holds, min_count=0, skip_nulls=False).as_py())
+
+
+def _first(value: Any, *others: Any) -> Any:
+    is_whole = isinstance(value, pa.ChunkedArray) and not value.null_count
+    return value if is_whole and all(each.type == value.type for each in others) else pc.coalesce(value, *others)
 
 
 def _cast(value: Any, dtype: Any) -> Any:
@@ -102,7 +116,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     "when_then": _when,
     "all_horizontal": _all,
     "any_horizontal": lambda *values, ignore_nulls: None if ignore_nulls else functools.reduce(pc.or_kleene, values),
-    "coalesce": pc.coalesce,
+    "coalesce": _first,
     "sum": lambda value: pc.sum(value, min_count=0) if isinstance(value, pa.ChunkedArray) else None,
     "min": lambda value: pc.min(value) if isinstance(value, pa.ChunkedArray) else None,
     "max": lambda value: pc.max(value) if isinstance(value, pa.ChunkedArray) else None,

@@ -17,7 +17,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes._shared.notes import Note, Rule
-from billframes.analysis.data.engine import collect_counts, join_by_id, to_dicts
+from billframes.analysis.data.engine import arrow_rows, collect_counts, join_by_id, to_dicts
 from billframes.analysis.data.expressions import count_if
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow, column_names
 
@@ -212,7 +212,7 @@ def _rows(name: str, frame: Frame, checks: Sequence[_Check], invoices: Frame | N
 
 
 def _alike(frame: Frame, kinds: Mapping[str, str], ids: Sequence[str] = ()) -> Frame:
-    rows = as_arrow(frame, [*dict.fromkeys((*ids, *kinds))])
+    rows = arrow_rows(as_arrow(frame, [*dict.fromkeys((*ids, *kinds))]))
     return rows.select(**{each: C(each) for each in ids} | {each: _value(each, kind) for each, kind in kinds.items()})
 
 

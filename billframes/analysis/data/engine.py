@@ -80,15 +80,17 @@ def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"
     If `frame` is in memory, `other` is collected, so that the result is in memory, too.
     """
     other = collect(other) if isinstance(frame, nw.DataFrame) else other
-    if isinstance(frame, nw.DataFrame) and frame.implementation.is_pyarrow():
-        return cast("Frame", _arrow_rows(frame).look_up(_arrow_rows(other), on, how))
+    rows, others = arrow_rows(frame), arrow_rows(other)
+    if isinstance(rows, ArrowRows) and isinstance(others, ArrowRows):
+        return cast("Frame", rows.look_up(others, on, how))
     return frame.join(lazy(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
 
 
 def stack(parts: Sequence[Frame]) -> Frame:
     """Return the rows of frames with the same columns, one after the other."""
-    if all(isinstance(each, nw.DataFrame) and each.implementation.is_pyarrow() for each in parts):
-        return cast("Frame", ArrowRows.stack([*map(_arrow_rows, parts)]))
+    rows: list[Any] = [each for each in map(arrow_rows, parts) if isinstance(each, ArrowRows)]
+    if len(rows) == len(parts):
+        return cast("Frame", ArrowRows.stack(rows))
     return nw.concat(parts)
 
 
@@ -160,8 +162,10 @@ def _is_eager_polars(frame: Frame) -> bool:
     return isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
 
 
-def _arrow_rows(frame: Frame) -> ArrowRows:
-    return frame if isinstance(frame, ArrowRows) else ArrowRows.of(frame.to_native())
+def arrow_rows(frame: Frame) -> Frame:
+    """Return an Arrow frame as `ArrowRows`, which computes a column when it is used; return others unchanged."""
+    is_other = isinstance(frame, ArrowRows | nw.LazyFrame) or not frame.implementation.is_pyarrow()
+    return frame if is_other else cast("Frame", ArrowRows.of(frame.to_native()))
 
 
 def _anti_join(frame: Frame, other: Frame, on: str) -> Frame:
