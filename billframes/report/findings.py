@@ -43,8 +43,8 @@ def fees(month: Month) -> Finding | None:
     own = abs(float(first["change_amount"]))
     words = "more" if change > 0 else "less"
     headline = (
-        f"{first[table.label]} brought {_money(own)} {words} fees than in {month.same_days_name(1, short=False)}; "
-        f"{len(rows)} of {count_of(len(table.rows), table.noun)} brought {words}."
+        f"{first[table.label]} brought {_money(own)} {words} fees than in {month.same_days_name(1, short=False)}"
+        f"{_how_many(len(rows), len(table.rows), table.noun, words)}."
     )
     against = table.rows[table.rows["change_amount"] * change < 0]
     cause = ""
@@ -56,6 +56,12 @@ def fees(month: Month) -> Finding | None:
     return Finding(headline, f"{_matter_of(month, first, table.label, change)}{cause}".strip())
 
 
+def _how_many(number: int, of_all: int, noun: str, words: str) -> str:
+    if of_all == 1:
+        return ""
+    return f"; {f'all {of_all} {noun}s' if number == of_all else f'{number} of {of_all} {noun}s'} brought {words}"
+
+
 def _matter_of(month: Month, client: Any, label: str, change: float) -> str:
     if label != "client_name":
         return ""
@@ -65,6 +71,8 @@ def _matter_of(month: Month, client: Any, label: str, change: float) -> str:
     if rows.empty:
         return ""
     first: Any = month.with_distinct_names(rows.head(1)).iloc[0]
+    if abs(first["change_amount"] - client["change_amount"]) < A_UNIT:
+        return f"All of it is the matter {first['matter_name']}. "
     return f"The largest part of it is {first['matter_name']} ({_signed(first['change_amount'])}). "
 
 
@@ -145,6 +153,8 @@ def _missing_by_role(month: Month, missing: ReportTable) -> str:
     """Say which role lacks most hours: people are not named for it."""
     by_role = missing.rows.groupby(page_parts.roles_of(month, missing.rows["user_id"]))["missing_hours"].sum()
     role, total = str(by_role.idxmax()), float(missing.total["missing_hours"].iloc[0])
+    if by_role.max() >= total - LEAST_HOURS:
+        return f"{_hours(total)} may be missing."
     return f"{role} lack {_hours(by_role.max())} of the {_hours(total)} that may be missing."
 
 
@@ -223,6 +233,14 @@ def work(month: Month) -> Finding | None:
     return Finding(headline, cause, _next(_of(month, "work_in_progress")))
 
 
+def work_in_short(month: Month) -> str:
+    """Say how much work is in progress, and how much is on contingency."""
+    row = month.wip(None).iloc[0]
+    contingent = float(row["contingent_amount"])
+    rest = f"; {_money(contingent)} is on contingency" if contingent >= A_UNIT else ""
+    return f"{_money(row['total'])} is on no final invoice{rest}"
+
+
 def receivables(month: Month) -> Finding | None:
     """Say which clients owe most of what is more than 90 days overdue, and whether work for them continues."""
     row = month.receivables(None).iloc[0]
@@ -254,6 +272,12 @@ def trends(month: Month) -> Finding | None:
         return None
     by = _ratio(abs(now / before - 1))
     return Finding(rules.moved("Fees billed of twelve months", now - before, now, "money", by=by))
+
+
+def trends_in_short(month: Month) -> str:
+    """Say the fees billed of the months that are known."""
+    known = month.by_month["billed_amount"].iloc[-YEAR:].dropna()
+    return f"{_money(known.sum())} billed in {count_of(len(known), 'month')}" if len(known) else ""
 
 
 def _of(month: Month, section: str) -> list[ToDo]:

@@ -134,13 +134,15 @@ class Budget:
 
 
 def tiles(month: Month) -> list[Tile]:
-    """Return the figures in their order."""
+    """Return the figures in their order, without those that are not known in any month."""
     if month.is_empty:
         return []
     fees = "fees_amount" if month.other_fees else "billed_amount"
     names = ("client_hours", "utilization", fees, "billing_realization")
     compared = [_compared(month, name) for name in names if not (month.scope and name == "utilization")]
-    return [*compared, _cash(month), _receivables(month), _work(month), _lockup(month)]
+    lockup = [] if month.why_no_lockup else [_lockup(month)]
+    known = [each for each in compared if each.value != MISSING or any(map(math.isfinite, each.months))]
+    return [*known, *_cash(month), _receivables(month), _work(month), *lockup]
 
 
 def _compared(month: Month, name: str) -> Tile:
@@ -208,7 +210,7 @@ def _attainment(month: Month) -> list[str]:
     return [f"{format_number(share, 'ratio')} of target ({people})"] if math.isfinite(share) else []
 
 
-def _cash(month: Month) -> Tile:
+def _cash(month: Month) -> list[Tile]:
     """Return the cash of the month from the books, or as a mirror implies it; else what is settled of its bills."""
     totals = month.figures()
     ratio = totals.get("settlement_ratio", math.nan)
@@ -217,11 +219,12 @@ def _cash(month: Month) -> Tile:
     firm = month.only("")
     found: Tile | None = next((tile for each in in_report("cash_tile") if (tile := each(firm, settled))), None)
     if found and not month.scope:
-        return found
+        return [found]
+    if not share:
+        return []
     missing = "the firm’s report shows the cash" if found else "no ledger: cash is not known"
     value = format_number(totals.get("settled_amount", math.nan), "money")
-    of_them = f"{share} of them so far" if share else ""
-    return Tile(f"Settled of the {month.noun}’s bills", value, "", tuple(filter(None, (of_them, missing))))
+    return [Tile(f"Settled of the {month.noun}’s bills", value, "", (f"{share} of them so far", missing))]
 
 
 def _receivables(month: Month) -> Tile:
@@ -243,7 +246,8 @@ def _work(month: Month) -> Tile:
     row = month.wip(None).iloc[0]
     ages = _ages(row)
     known = math.isfinite(float(row["total"]))
-    lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days" if known else "rates are hidden"]
+    old = f"{format_number(ages[-1][1], 'money')} of it older than 90 days"
+    lines = ["rates are hidden"] if not known else [old] if float(row["total"]) >= A_UNIT else []
     if float(row["contingent_amount"]) >= A_UNIT:
         lines.append(f"+ {format_number(float(row['contingent_amount']), 'money')} on contingency")
     return Tile(
@@ -264,7 +268,7 @@ def _lockup(month: Month) -> Tile:
         _of_day("Lock-up", month.balances_day),
         value,
         "days" if value != "–" else "",
-        (month.why_no_lockup or parts, *_earlier(month, "Lock-up", "days")),
+        (parts, *_earlier(month, "Lock-up", "days")),
     )
 
 

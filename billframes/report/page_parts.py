@@ -233,7 +233,10 @@ def _by_age(month: Month) -> PageTable:
 def _calls(month: Month) -> ReportTable:
     """Return the clients with overdue invoices: how much, how old, the last work, and who calls."""
     rows = called(month)
-    work_of = month.firm_book.time_entries.groupby("client_id")["date"].max().to_dict()
+    entries = month.firm_book.time_entries
+    # Leave and appointments are entered in advance.
+    done = entries[entries["date"] <= pd.Timestamp(month.as_of)]
+    work_of = done.groupby("client_id")["date"].max().to_dict()
     rows = rows.assign(
         last_work=pd.to_datetime(rows["client_id"].map(work_of)),
         responsible=rows["responsible_name"].fillna("Unassigned"),

@@ -211,7 +211,7 @@ class _Column:
         if self.floor is not None:
             yield self.scale.bar(value, is_red=value < self.floor)
             return
-        if value > self.scale.high:
+        if value > self.scale.high or not value:
             return
         red = float(row.get(self.red) or 0.0) if self.red else 0.0
         part = self.scale.bar(value)
@@ -260,9 +260,9 @@ def _columns(table: ReportTable, rows: pd.DataFrame, limits: Mapping[str, float]
 
 
 def _is_empty(table: ReportTable, rows: pd.DataFrame, name: str) -> bool:
-    """Tell whether a column has nothing but zeros and unknown figures, also in the total."""
+    """Tell whether a column has nothing but zeros, also rounded ones, and unknown figures; also in the total."""
     values = [*rows[name], *table.total.get(name, [])]
-    return all(pd.isna(each) or each == 0 for each in values)
+    return all(pd.isna(each) or (isinstance(each, int | float) and abs(each) < _EQUAL) for each in values)
 
 
 def _bars(

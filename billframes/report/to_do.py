@@ -54,14 +54,17 @@ class ToDo:
 
 
 def to_do(month: Month, *, most: int = MOST) -> list[ToDo]:
-    """Return the largest of each kind, sorted by what they are worth; `most` 0 is all."""
+    """Return the largest of each kind by person, sorted by what they are worth; `most` 0 is all."""
     if month.is_empty:
         return []
     kinds = (*_KINDS, *chain(*in_report("TO_DO")), _missing_time)
     found = [sorted(kind(month), key=lambda each: -each.amount) for kind in kinds]
     # The largest of each kind come first, then the second of each, and so on.
     chosen = [each for rank in zip_longest(*found) for each in rank if each is not None][: most or None]
-    return sorted(chosen, key=lambda each: (each.unit != "money", -each.amount, each.person))
+    chosen.sort(key=lambda each: (each.unit != "money", -each.amount, each.person))
+    # A person comes where the largest of their tasks would.
+    people = list(dict.fromkeys(each.person for each in chosen))
+    return sorted(chosen, key=lambda each: people.index(each.person))
 
 
 def _overdue(month: Month) -> Iterator[ToDo]:
