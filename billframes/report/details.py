@@ -33,7 +33,8 @@ def details(month: Month, tables: Sequence[ReportTable], *, narratives: bool = F
     found = []
     for name in dict.fromkeys(each.analysis for each in tables if each.analysis):
         shown = [each for each in tables if each.analysis == name and each.labels == (each.label,)]
-        if shown and analyses()[name].records:
+        # The items of exposure are those of work in progress and receivables.
+        if shown and analyses()[name].records and name != "exposure":
             found.append(_table(month, analyses()[name], shown, narratives))
     return [each for each in found if 0 < len(each.rows) <= MOST_ROWS]
 

@@ -140,7 +140,7 @@ def tiles(month: Month) -> list[Tile]:
     fees = "fees_amount" if month.other_fees else "billed_amount"
     names = ("client_hours", "utilization", fees, "billing_realization")
     compared = [_compared(month, name) for name in names if not (month.scope and name == "utilization")]
-    lockup = [] if month.why_no_lockup else [_lockup(month)]
+    lockup = [_lockup(month)] if math.isfinite(month.balances["Lock-up"]) and not month.why_no_lockup else []
     known = [each for each in compared if each.value != MISSING or any(map(math.isfinite, each.months))]
     return [*known, *_cash(month), _receivables(month), _work(month), *lockup]
 
@@ -267,7 +267,7 @@ def _lockup(month: Month) -> Tile:
     return Tile(
         _of_day("Lock-up", month.balances_day),
         value,
-        "days" if value != "–" else "",
+        "days",
         (parts, *_earlier(month, "Lock-up", "days")),
     )
 

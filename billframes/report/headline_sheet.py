@@ -29,7 +29,7 @@ from billframes.report.table_spec import ReportTable
 from billframes.report.to_do import to_do
 
 _FORMATS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
-_PERCENT_FORMAT, _POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
+_PERCENT_FORMAT, POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
 # The last column; characters on a line of a key point, and its height in points.
 _LAST, _POINT_LENGTH, _LINE_HEIGHT = 8, 115, 15
 # The columns of the figures of this month, last month, a year ago, the year to date, and last year to the same month.
@@ -168,7 +168,7 @@ def _write_changes(book: Any, page: Any, row: int, each: Headline) -> None:
         change = _change(each, value, then)
         if change is not None:
             points = each.unit == "ratio"
-            form = book.add_format({"num_format": _POINTS_FORMAT if points else _PERCENT_FORMAT})
+            form = book.add_format({"num_format": POINTS_FORMAT if points else _PERCENT_FORMAT})
             formula = f"({late}{row}-{early}{row})*100" if points else f"({late}{row}-{early}{row})/{early}{row}"
             page.write_formula(f"{place}{row}", f"={formula}", form, change)
 

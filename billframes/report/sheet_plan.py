@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import pandas as pd
+
 from billframes.report.definitions import sheet_name
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
@@ -44,7 +46,7 @@ _SHEET_OF = {
     "write_downs": "Write-downs",
     "realization_by_person": "Write-downs",
     "work_in_progress": "Work in progress",
-    "exposure": "Exposure",
+    "exposure": "Receivables",
     "stale": "Stale work and matters",
     "prebills": "Drafts",
     "rejected_items": "Guidelines and e-billing",
@@ -74,11 +76,10 @@ _SAYS = {
     "Realization": ("Realization", "By practice area and client"),
     "Write-downs": ("Realization", "By responsible lawyer and timekeeper"),
     "Work in progress": ("Work in progress", "By lawyer and client, by age, with lock-up"),
-    "Exposure": ("Work in progress", "Work in progress and receivables by client"),
     "Stale work and matters": ("Work in progress", "Old work, archived matters, open fixed fees"),
     "Drafts": ("Work in progress", "Items on draft bills"),
     "Guidelines and e-billing": ("Work in progress", "What clients may refuse or their portals reject"),
-    "Receivables": ("Receivables and cash", "By client and lawyer, by days past due"),
+    "Receivables": ("Receivables and cash", "By client and lawyer, by days past due, and exposure"),
     "Overdue invoices": ("Receivables and cash", "Every overdue invoice with the work since"),
     "Cash": ("Receivables and cash", "By week and client, and how good earlier forecasts were"),
     "What came in": ("Receivables and cash", "Cash and days to pay, from the firm’s books"),
@@ -91,7 +92,6 @@ _LIST_OF = {
     "realization": ("Billed work", "The entries on the invoices"),
     "wip": ("Open work", "Every item of work in progress"),
     "aging": ("Open invoices", "Every open balance"),
-    "exposure": ("Open work and invoices", "Every item of exposure"),
 }
 # Rows between two tables of a sheet.
 _GAP = 3
@@ -117,13 +117,30 @@ def planned(month: Month, *, narratives: bool = False) -> list[Sheet]:
                 # A part of the firm can have the same key for two tables.
                 if table.columns and table.title not in titles:
                     titles.add(table.title)
-                    shown = table if narratives else _without_descriptions(table)
+                    shown = _in_points(table if narratives else _without_descriptions(table))
                     found.setdefault(_SHEET_OF.get(section.name, sheet_name(table.title)), []).append(shown)
     order = [*_SAYS, *found]
     return [
         Sheet(name, *_SAYS.get(name, (LISTS, found[name][0].title)), tuple(stacked(name, found[name])))
         for name in sorted(found, key=order.index)
     ]
+
+
+def _in_points(table: ReportTable) -> ReportTable:
+    """Return a table whose differences of ratios are hundred times as large, because Excel shows no ratio as points."""
+    names = [each.name for each in table.columns if each.unit == "points"]
+
+    def scaled(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows.assign(**{name: rows[name] * 100 for name in names if name in rows})
+
+    # A formula can be a difference of ratios or a sum of points; the one that gives the figures is used.
+    columns = tuple(
+        replace(each, formula=" or ".join(f"({text}) * 100 or {text}" for text in each.formula.split(" or ")))
+        if each.name in names and each.formula
+        else each
+        for each in table.columns
+    )
+    return replace(table, rows=scaled(table.rows), total=scaled(table.total), columns=columns) if names else table
 
 
 def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:

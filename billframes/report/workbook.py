@@ -29,7 +29,7 @@ from billframes.report.cells import WRITER_OPTIONS, number_formats, write_cell, 
 from billframes.report.definitions import meaning_of
 from billframes.report.details import details
 from billframes.report.formulas import SheetFormulas
-from billframes.report.headline_sheet import headline_sheet, start_sheet
+from billframes.report.headline_sheet import POINTS_FORMAT, headline_sheet, start_sheet
 from billframes.report.links import Records
 from billframes.report.month import Month
 from billframes.report.places import SheetRange
@@ -49,8 +49,8 @@ _LINE_HEIGHT, _LINE_LENGTH = 15, 105
 _MARGINS = (0.4, 0.4, 0.5, 0.5)
 # The rows that a sheet prints, on one page; a list of records prints fewer.
 _PRINTED, _PRINTED_OF_LIST = 90, 60
-# Smaller changes of a ratio are shown as 0.0%, without a sign.
-_SMALLEST_POINTS = 0.0005
+# Smaller changes of a ratio are shown as 0.0 pts, without a sign.
+_SMALLEST_POINTS, _NO_POINTS = 0.05, ";".join(['0.0" pts"'] * 3)
 
 
 def check_writer(extra: str = "excel") -> None:
@@ -117,7 +117,7 @@ class _SheetWriter:
     """Writes the sheets of one workbook with its formats."""
 
     def __init__(self, book: Any, month: Month, title: str) -> None:
-        formats = {unit: _with_dash(form) for unit, form in number_formats("").items()}
+        formats = {unit: _with_dash(form) for unit, form in number_formats("").items()} | {"points": POINTS_FORMAT}
         self._book, self._foot = book, f"&L&8{title.replace('&', '&&')} · {month.name}&R&8&P of &N"
         self._paper = 1 if month.settings.paper_size == "Letter" else A4
         self._currency = month.currency
@@ -139,7 +139,7 @@ class _SheetWriter:
             unit: book.add_format({"num_format": form, "bold": True, "top": 1}) for unit, form in formats.items()
         }
         self._total = book.add_format({"bold": True, "top": 1})
-        self._no_change = book.add_format({"num_format": "0.0%;0.0%;0.0%"})
+        self._no_change = book.add_format({"num_format": _NO_POINTS})
 
     def add_sheet(self, sheet: Sheet) -> Any:
         """Add a sheet with the colour of its group and the line at the foot of its pages."""
@@ -155,7 +155,8 @@ class _SheetWriter:
         for names, meaning in _names_by_meaning(sheets):
             rows += [(name, text, "") for name, text in itertools.zip_longest(names, meaning, fillvalue="")]
         rows += [("", "", ""), ("Column", "What it means", "Unit")]
-        rows += [(each.title, each.meaning, UNITS[each.unit]) for each in _measures(sheets)]
+        units = UNITS | {"points": "points, 1 is a change from 80% to 81%"}
+        rows += [(each.title, each.meaning, units[each.unit]) for each in _measures(sheets)]
         for place, row in enumerate(rows):
             page.set_row(place, _LINE_HEIGHT * max(1, math.ceil(len(row[1]) / _LINE_LENGTH)))
             for column, (text, form) in enumerate(zip(row, (self._bold, self._wrapped, self._top), strict=True)):
@@ -187,7 +188,7 @@ class _SheetWriter:
         printed = _PRINTED_OF_LIST if sheet.group == LISTS else _PRINTED
         if last > printed:
             page.print_area(0, 0, printed - 1, len(widths) - 1)
-            page.set_footer(f"{self._foot}&C&8the first {printed} of {last} rows")
+            page.set_footer(f"{self._foot}&C&8the first {printed} of {last} rows; the workbook has all")
         width = min(sum(widths), PAGE_WIDTH) if sheet.group == LISTS else sum(widths)
         _set_up_printing(page, width, self._paper)
 

@@ -8,6 +8,11 @@ import subprocess
 
 import pytest
 
+from billframes import FirmSettings
+from billframes.report.building import _page
+from tests.firms import make_firm
+from tests.report.test_firms import report_of
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -221,3 +226,69 @@ def read_pgm(content: bytes) -> tuple[int, int, bytes]:
     _, size, _, pixels = content.split(b"\n", 3)
     width, height = map(int, size.split())
     return width, height, pixels
+
+
+# Each text with the colour behind it. A background that is not opaque is that of what is around it.
+_CONTRASTS = """() => {
+    const parts = colour => colour.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+        .map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+        .reduce((sum, c, place) => sum + c * [.2126, .7152, .0722][place], 0);
+    const behind = node => {
+        for (let each = node; each; each = each.parentElement) {
+            const [r, g, b, alpha] = parts(getComputedStyle(each).backgroundColor);
+            if (alpha === undefined || alpha === 1) return [r, g, b];
+        }
+        return [255, 255, 255];
+    };
+    const texts = [...document.querySelectorAll("main *")].filter(each =>
+        [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim()) && each.getClientRects().length);
+    return texts.map(each => {
+        const ends = [light(parts(getComputedStyle(each).color)), light(behind(each))].sort((a, b) => a - b);
+        return [(ends[1] + .05) / (ends[0] + .05), each.outerHTML.slice(0, 90)];
+    });
+}"""
+
+
+def test_every_text_has_a_contrast_of_at_least_4_5_and_no_typeface_with_serifs(report_page):
+    report_page.set_viewport_size({"width": 1280, "height": 900})
+    report_page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    contrasts = report_page.evaluate(_CONTRASTS)
+    typefaces = report_page.evaluate(
+        "[...new Set([...document.querySelectorAll('body *')].map(each => getComputedStyle(each).fontFamily))]"
+    )
+    report_page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = false })")
+    assert len(contrasts) > 500
+    assert [each for each in contrasts if each[0] < 4.5] == []
+    for each in typefaces:
+        names = [name.strip(' "') for name in each.split(",")]
+        assert names[-1] in {"sans-serif", "monospace"}
+        assert len(names) > 3
+        assert not {"system-ui", "serif", "ui-sans-serif"} & {*names}
+
+
+_GAPS = """() => {
+    document.querySelectorAll("details").forEach(each => { each.open = true });
+    return [...document.querySelectorAll("main thead tr")].flatMap(row => {
+        const boxes = [...row.children].filter(each => each.textContent.trim()).map(each => {
+            const range = document.createRange();
+            range.selectNodeContents(each);
+            return [range.getBoundingClientRect(), each.textContent];
+        }).filter(([box]) => box.width);
+        return boxes.slice(1).map(([box, text], place) => [box.left - boxes[place][0].right, text]);
+    });
+}"""
+
+
+def test_headings_of_columns_do_not_touch_also_beside_a_target_and_a_floor(browser):
+    settings = FirmSettings(realization_floor=0.9, targets={"p0@firm.example": {"hours": 1_044, "period": "year"}})
+    month = report_of(make_firm(3, taxes=(0.0,) * 3), settings=settings)
+    html = _page(month, {}, narratives=False, announce=lambda _text: None, ask="")
+    for width in (1280, 390):
+        context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
+        page = context.new_page()
+        page.set_content(html)
+        gaps = page.evaluate(_GAPS)
+        context.close()
+        assert {"mark: target", "floor 90.0%"} <= {text for _, text in gaps}
+        assert [each for each in gaps if each[0] < 3] == [], width

@@ -85,7 +85,7 @@ DECISIVE = {
         "Client hours\n115.2\nh\nUtilization\n34.3%\nno firm settings: 8 hours a day, without leave\nFees billed\n0\n",
         "Nothing is compared: the data begin on 2 October 2026.",
         "Work in progress\n31,760\n",
-        "Lock-up\n–\nnothing was billed in 30 days\n",
+        "Lock-up is not shown: nothing was billed in 30 days.",
         "Figure | Oct 2026 | Year to Oct 2026\n",
         "Client hours | 115.2 | 115.2\n",
         "Utilization | 34.3% | 34.3%\n",
@@ -95,7 +95,7 @@ DECISIVE = {
         "14–31 October 2026\n",
         # Person 0 has 4 hours of target on each of the 13 working days since the 14th.
         "Client hours\n76.8\nh\n73.8% of target (1 person)\n",
-        "Utilization\n36.9%\nFees billed\n0\nBilling realization\n–\nSettled of the month’s bills\n0\n",
+        "Utilization\n36.9%\nFees billed\n0\nReceivables\n",
         "Figure | 14–31 Oct 2026 | Year to 31 Oct 2026\n",
         "Client hours | 76.8 | 76.8\n",
         "Value of time worked | 21,120 | 21,120\n",
@@ -114,7 +114,6 @@ DECISIVE = {
         "Fees billed\n30,096\n+12.5% on Sep\nBilling",
         "Fees billed rose by 3,344 to 30,096 (September 2026: 26,752).\n"
         "More hours explain all of it. The largest part is Client 0",
-        "Lock-up\n–\nit needs the fees of a year, and the data have 88 days\n",
         "Lock-up is not shown: it needs the fees of a year, and the data have 88 days.",
         "Client hours | 115.2 | 115.2 | 0.0% | 332.8\n",
         "this one is 5 Aug–Oct 2026",
@@ -135,12 +134,15 @@ DECISIVE = {
         "1–30 days | 15,965 |\n",
         "Receivables | 33,920 |\n",
     ),
-    "one lawyer": ("Client hours\n", "Person 0"),
+    "one lawyer": (
+        "Client 0 brought 1,824 more fees than in September 2026.\nAll of it is the matter Matter 0.\n",
+        "104.0 hours may be missing.\n",
+    ),
     "contingency": (
-        "Work in progress\n0\n0 of it older than 90 days\n+ 402,320 on contingency\n",
+        "Work in progress\n0\n+ 402,320 on contingency\n",
         "On contingency | 402,320 |",
         "| 0 | 395 | 155,280 |",
-        "Lock-up\n–\nnothing was billed in 365 days\n",
+        "Lock-up is not shown: nothing was billed in 365 days.",
     ),
     "fixed fees": (
         "All fees\n18,000\n0 for time\n18,000 in fixed fees\n0.0% on Sep\n",
@@ -148,7 +150,7 @@ DECISIVE = {
         "Fixed fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000\n",
         "All fees by month\n",
         "Fees billed | 0 | 0 | – | 0 | – | 0\n",
-        "Lock-up\n–\nonly 0.0% of the year’s fees are for time\n",
+        "Lock-up is not shown: only 0.0% of the year’s fees are for time.",
         "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
         "Nothing is compared: no time was billed in September 2026 and October 2026.",
         "No final invoice of October 2026 bills time.",
@@ -156,16 +158,17 @@ DECISIVE = {
     "hidden rates": (
         "Work in progress\n–\nrates are hidden\n",
         "Fees billed\n30,096\n",
-        "Lock-up\n–\n– in work + 29.6 in receivables\n",
         "Ask whoever manages the billing system for the right to read rates.",
     ),
 }
 ABSENT = {
-    "first month": ("Sep", "Change of", "Settled share"),
+    "first month": ("Sep", "Change of", "Settled share", "Settled of", "Billing realization\n", "Lock-up\n"),
     "from August": ("on Oct 2025", "365"),
     "mid-month": ("31 October",),
-    "contingency": ("of the value of time billed.",),
-    "hidden rates": ("Change of realization by client", "0 of it older"),
+    "contingency": ("of the value of time billed.", "Billing realization\n", "Lock-up\n"),
+    "fixed fees": ("Settled of", "Billing realization\n", "Lock-up\n"),
+    "one lawyer": ("1 of 1", "Principals lack", "The largest part of it is"),
+    "hidden rates": ("Change of realization by client", "0 of it older", "Lock-up\n", "\n–\n– in work"),
 }
 
 

@@ -6,8 +6,10 @@ import copy
 import datetime as dt
 import re
 from collections import Counter
+from itertools import groupby
 
 import pytest
+from bs4 import BeautifulSoup
 
 from billframes import report
 from billframes._shared.format import format_number
@@ -75,11 +77,21 @@ def test_a_client_with_two_lawyers_is_called_once_about_all_of_it_by_the_one_wit
     assert any(format_number(called.amount, "money") in each for each in points)
 
 
-def test_it_is_sorted_by_what_each_row_is_worth_and_hours_come_last(october):
+def test_it_is_sorted_by_person_and_what_each_row_is_worth_and_hours_come_last(october):
     rows = to_do(october)
-    money = [each.amount for each in rows if each.unit == "money"]
-    assert money == sorted(money, reverse=True)
-    assert [each.unit for each in rows] == sorted((each.unit for each in rows), key=["money", "hours"].index)
+    worth = lambda each: (each.unit != "money", -each.amount)  # noqa: E731
+    people = [(person, [*mine]) for person, mine in groupby(rows, key=lambda each: each.person)]
+    assert len(people) == len({person for person, _ in people}) < len(rows)
+    for _, mine in people:
+        assert mine == sorted(mine, key=worth)
+    assert people == sorted(people, key=lambda each: worth(each[1][0]))
+
+
+def test_the_page_names_a_person_once(october):
+    page = BeautifulSoup(report.page_one(october)._repr_html_(), "html.parser")
+    shown = [cell.get_text(strip=True) for cell in page.select(".to-do tbody th")]
+    assert [each for each in shown if each] == [*dict.fromkeys(each.person for each in to_do(october))]
+    assert len(shown) == len(to_do(october))
 
 
 def test_draft_bills_name_their_clients(october):
