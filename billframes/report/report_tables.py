@@ -189,7 +189,8 @@ def twelve_months(month: Month) -> ReportTable:
 def fees_by_originator(month: Month) -> ReportTable:
     """Return fees by originator; the shares of an invoice's originators add up to its fees."""
     rows = month.with_distinct_names(month.result("contribution", by="originator", start=month.first, end=month.last))
-    total = pd.DataFrame([total_of(rows)])
+    # The last of the running shares is that of all fees.
+    total = pd.DataFrame([total_of(rows) | {"running_share": rows["running_share"].max()}])
     return of_analysis("contribution", "Fees by originator", rows, total, order="fees_amount")
 
 
