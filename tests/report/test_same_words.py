@@ -148,7 +148,7 @@ KEYS = {
     "Overdue invoices": (None,),
 }
 MORE_KEYS = KEYS | {"Realization": ("Client", "Timekeeper"), "Exposure": ("Client",), "Scorecard": (None,)}
-BY_TABLE = {"Total"}
+BY_TABLE = {"Total", "Running share"}
 """Words that the table's title completes; buckets of days are such, too."""
 SAME = {
     "Receivables: of which overdue": ("", "Overdue"),
