@@ -154,8 +154,9 @@ def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str =
     """
     Write a frame to a file as people see it: columns with their titles in the order of `show`, and rounded numbers.
 
-    All rows are written. Money, rates and hours have two decimals, and ratios four; an Excel file shows ratios in
-    percent. Text that a spreadsheet would run as a formula is marked as text.
+    All rows are written, without a title and a total, so that other programs can read the file: `bf.tables` and the
+    workbook of the report have both. Money, rates and hours have two decimals, and ratios four; an Excel file shows
+    ratios in percent. Text that a spreadsheet would run as a formula is marked as text.
 
     Parameters
     ----------

@@ -209,7 +209,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         >>> book = bf.book("2026-10")
         >>> work = book.fact("work")
         >>> october = work["is_final"] & work["invoice_date"].between("2026-10-01", "2026-10-31")
-        >>> fees = work.loc[october, "fees"].sum(skipna=False)
+        >>> fees = work.loc[october, "time_fees"].sum(skipna=False)
         >>> round(float(fees - book.contribution(by=None)["billed_amount"].sum()), 2)
         0.0
         """

@@ -178,7 +178,14 @@ def make_plan(
     return Plan(connection, resource, plan_changes(connection, resource, edited, delete, duplicates=duplicates))
 
 
-class Outcomes(pd.DataFrame):
+class _OwnHelp(type):
+    """Let `help` show what a class adds to a DataFrame, and not all that it inherits."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in vars(cls) if not name.startswith("_")]
+
+
+class Outcomes(pd.DataFrame, metaclass=_OwnHelp):
     """
     The outcome of each change of a plan; created by `Plan.apply` and `bf.bulk.resume`.
 

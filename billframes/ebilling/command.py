@@ -16,7 +16,7 @@ from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.ebilling import LedesProfile, ledes, ledes_check
 from billframes.errors import BillframesError, LedesError, ParameterError
-from billframes.periods import Period
+from billframes.periods import Period, resolve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="",
         metavar="MONTH",
         help="show what portals would reject, without writing a file: in the invoices, or in the unbilled work of a "
-        "period such as 2026-10 (default: all unbilled work)",
+        "period such as 2026-10 (default: all unbilled work); a number such as 11835 is an invoice",
     )
     add_connection(parser, mirror=False)
 
@@ -103,6 +103,9 @@ def _refused(args: argparse.Namespace, error: BillframesError) -> int:
 def _run(args: argparse.Namespace) -> int:
     _check_options(args)
     profile = LedesProfile.load(args.ledes_profile) if args.ledes_profile else None
+    if args.check and args.check.isdecimal() and not _is_period(args.check):
+        # The number of an invoice after --check is not a period.
+        args.invoice, args.check = [*args.invoice, args.check], ""
     with connected(args) as client:
         # An invoice can have work of any date, so the book has no period unless one is checked.
         opened = book(args.check, client=client) if args.check else Book(Period(), settings=None, client=client)
@@ -114,6 +117,14 @@ def _run(args: argparse.Namespace) -> int:
     _show(file.findings)
     say(path)
     return 0
+
+
+def _is_period(word: str) -> bool:
+    try:
+        resolve(word, None)
+    except ParameterError:
+        return False
+    return True
 
 
 def _show_check(opened: Book, args: argparse.Namespace, profile: LedesProfile | None) -> int:
@@ -133,9 +144,13 @@ def _check_options(args: argparse.Namespace) -> None:
         return
     if not args.invoice:
         raise ParameterError("Give the number or id of an invoice, or --check to see what portals would reject.")
-    for option, value in (("--ledes-profile", args.ledes_profile), ("--out", args.out)):
-        if not value:
-            raise ParameterError(f"{option} FILE is needed to write a LEDES file.")
+    if not args.ledes_profile:
+        raise ParameterError(
+            '--ledes-profile FILE is needed to write a LEDES file. One line is enough: law_firm_id = "06-1234567", the '
+            "number by which the client's portal knows the firm."
+        )
+    if not args.out:
+        raise ParameterError("--out FILE is needed to write a LEDES file.")
     out = Path(args.out)
     if out.suffix.lower() != ".txt":
         raise ParameterError(f"--out {out.name} must end with .txt, as portals require.")

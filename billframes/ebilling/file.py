@@ -171,7 +171,7 @@ def ledes(
     given: Book | Mapping[str, Any],
     invoice: str | int | Iterable[str | int],
     *,
-    profile: LedesProfile,
+    profile: LedesProfile | None = None,
     client: Client | None = None,
     progress: bool | Progress | None = None,
     settings: FirmSettings | None = None,
@@ -189,7 +189,7 @@ def ledes(
     invoice : str, int or list of str
         Numbers or ids of final or approved invoices, all for the profile's client.
     profile : LedesProfile
-        The client's requirements.
+        The client's requirements. Only `law_firm_id` has no default.
     client : Client, optional
         The client to read codes with, if frames without codes are given.
     progress : bool or callable, optional
@@ -207,7 +207,7 @@ def ledes(
     LedesError
         A portal would reject the file; `.findings` has all findings.
     ParameterError
-        An invoice is unknown or a frame is missing.
+        An invoice is unknown, or a frame or the profile is missing.
     MissingColumnError
         A frame lacks a column, or the profile names a custom field that does not exist.
 
@@ -217,6 +217,12 @@ def ledes(
     >>> bf.ebilling.ledes(bf.book("2026-10"), "11819", profile=profile)
     <LEDES 1998B file: invoice 11819, 4 lines>
     """
+    if profile is None:
+        raise ParameterError(
+            "A LEDES file has the number by which the client's portal knows the firm, usually its tax number: pass "
+            "profile=bf.ebilling.LedesProfile(law_firm_id='06-1234567'); all other keys have defaults. ledes_check "
+            "needs no profile."
+        )
     source = BillSource(given, client, settings)
     checked = check_invoices(source, invoice, profile, progress=progress)
     findings = checked.frame(source)

@@ -32,6 +32,7 @@ from billframes.ledger.ledger_frames import ledger_rows, same_company, stated_ab
 from billframes.ledger.rules import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.ledger.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame
 from billframes.ledger.tie_out_rows import (
+    REASONS,
     TieOutRow,
     add_control,
     compare_rows,
@@ -99,6 +100,7 @@ def tie_out(
         The balances add up to those of `aging`, and the ledger balances to the report's total, or to `control`.
 
         By reason or client: the key, `rows`, `balance`, `ledger_balance` and `difference_amount`.
+        `bf.explain("tie_out")` has the meaning of each reason.
 
     Raises
     ------
@@ -236,7 +238,8 @@ ANALYSIS = Analysis(
     ),
     numerator=(
         "the balances of final invoices dated on or before the day; drafts have a balance of 0. Invoices are matched "
-        "by number, then by the number without signs, then by client and amount; each row says by which."
+        "by number, then by the number without signs, then by client and amount; each row says by which. "
+        f"Reasons: {'; '.join(f'`{name}`: {meaning}' for name, meaning in REASONS.items())}"
     ),
     left_out=(
         "Invoices that are open in neither system.",

@@ -70,7 +70,7 @@ def _with_second_reasons(frame: pd.DataFrame) -> pd.DataFrame:
     """Divide rows whose amount and payments both differ into a row for each reason."""
     second = frame["also"].str.extract(r"(amount_differs|paid_in_ledger|paid_here)", expand=False)
     both = second.notna()
-    halves = frame[both].assign(reason=pd.Categorical(second[both], REASONS, ordered=True), balance=0.0)
+    halves = frame[both].assign(reason=pd.Categorical(second[both], [*REASONS], ordered=True), balance=0.0)
     halves["ledger_balance"] = 0.0
     first = frame.assign(difference_amount=frame["difference_amount"].mask(both, _part_of(frame)))
     halves["difference_amount"] = _part_of(halves)

@@ -18,25 +18,25 @@ from billframes.errors import ParameterError
 from billframes.ledger.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.periods import Period
 
-REASONS = (
-    "agrees",
-    "paid_in_ledger",
-    "paid_here",
-    "unapplied_in_ledger",
-    "amount_differs",
-    "not_final_here",
-    "voided_in_ledger",
-    "missing_in_ledger",
-    "not_in_report",
-    "missing_here",
-    "duplicate_number",
-    "credit_in_ledger",
-    "journal_in_ledger",
-    "other_in_ledger",
-    "currency",
-    "not_in_any_customer",
-)
-"""The reasons, in the order in which they are added up."""
+REASONS = {
+    "agrees": "both balances are equal",
+    "paid_in_ledger": "the books have settled more",
+    "paid_here": "the billing system has settled more",
+    "unapplied_in_ledger": "the books have a payment or credit on no invoice",
+    "amount_differs": "the amounts differ",
+    "not_final_here": "open in the books, and not final here",
+    "voided_in_ledger": "voided in the books",
+    "missing_in_ledger": "in no list of the books",
+    "not_in_report": "paid, voided or never sent; `history` tells which",
+    "missing_here": "only the books have it",
+    "duplicate_number": "the books use the number twice",
+    "credit_in_ledger": "a credit memo of the books",
+    "journal_in_ledger": "a journal entry of the books",
+    "other_in_ledger": "another entry of the books",
+    "currency": "in another currency in the books",
+    "not_in_any_customer": "the balance sheet has more or less than all customers",
+}
+"""The reasons with their meaning, in the order in which they are added up."""
 
 UNEXPLAINED = ("not_in_report", "missing_here", "other_in_ledger", "currency", "not_in_any_customer")
 """The reasons that say where a difference is, but not what happened."""

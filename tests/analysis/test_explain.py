@@ -12,6 +12,7 @@ from billframes.analysis.declare.explanation import Explanation
 from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.config.firm import FirmSettings
+from billframes.ledger.tie_out_rows import REASONS
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
 
@@ -22,6 +23,7 @@ KNOWN = {
     *inspect.signature(FirmSettings).parameters,
     *("Unassigned", "Unknown"),
     *NAMES,
+    *REASONS,
     *BUCKET.findall("0-30 1-30 31-60 61-90 91+"),
     *measures(),
 }

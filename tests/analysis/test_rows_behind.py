@@ -50,6 +50,10 @@ def test_rows_name_their_records(october_book):
     assert (entries["wip_amount"] - entries["amount"]).abs().max() < 0.005
     assert (entries["client_id"] == entries["client_id_own"]).all()
     assert set(rows["kind"]) == {"time", "expense", "fixed fee"}
+    for id_, name in (("client_id", "client_name"), ("matter_id", "matter_name"), ("user_id", "user_name")):
+        assert (entries[id_].isna() == entries[name].isna()).all()
+    assert (entries["user_name"] == entries["user_name_own"]).all()
+    assert (entries["matter_name"] == entries["matter_name_own"]).all()
     assert set(october_book.rows("client_hours")["kind"]) == {"time"}
     invoices = october_book.rows("receivables", by="client")
     assert set(invoices["kind"]) == {"invoice"}

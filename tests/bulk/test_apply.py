@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import pydoc
 import re
 import shutil
 import sqlite3
@@ -20,7 +21,7 @@ import pytest
 import billframes as bf
 from billframes.bulk import apply as applying
 from billframes.bulk.journal import Journal
-from billframes.bulk.plan import Plan
+from billframes.bulk.plan import Outcomes, Plan
 from billframes.sandbox import Sandbox, throttle as throttling
 from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from billframes.sandbox.throttle import Throttle
@@ -489,3 +490,9 @@ def test_an_update_is_uncertain_if_another_record_comes_back_and_nothing_was_cha
     assert outcomes_of(outcomes) == {"uncertain": 1}
     assert "the server sent another" in outcomes["reason"].item()
     assert transport.writes == 1
+
+
+def test_help_of_outcomes_shows_what_they_add_to_a_frame():
+    text = pydoc.plain(pydoc.render_doc(Outcomes))
+    assert "reverse" in text
+    assert "groupby" not in text

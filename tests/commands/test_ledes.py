@@ -46,8 +46,9 @@ def test_the_months_unbilled_work_is_checked(capsys):
 
 
 def test_an_invoice_is_checked_without_a_profile(capsys):
-    assert main(["ledes", "11819", "--check"]) == 0
-    assert "0 findings that portals reject" in capsys.readouterr().out
+    for words in (["11819", "--check"], ["--check", "11819"]):
+        assert main(["ledes", *words]) == 0
+        assert "0 findings that portals reject" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,8 @@ def test_an_invoice_is_checked_without_a_profile(capsys):
         (["11835", "--profile", "firm.toml", "-o", "x.txt"], "the invoice's state is draft"),
         (["99999", "--profile", "firm.toml", "-o", "x.txt"], "There is no invoice '99999'"),
         (["11819", "--profile", "no.toml", "-o", "x.txt"], "no.toml can't be read as a LEDES profile"),
-        (["11819", "-o", "x.txt"], "--ledes-profile FILE is needed"),
+        (["11819", "-o", "x.txt"], 'One line is enough: law_firm_id = "06-1234567"'),
+        (["--check", "99999"], "There is no invoice '99999'"),
         (["11819", "--profile", "trial", "-o", "x.txt"], "--ledes-profile FILE is needed"),
         (["11819", "--profile", "firm.toml"], "--out FILE is needed"),
         (["11819", "--profile", "firm.toml", "-o", "there.txt"], "already exists"),

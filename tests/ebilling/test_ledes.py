@@ -400,3 +400,8 @@ def test_no_findings_have_all_columns_and_types():
     none, some = ledes_check(frames([{}]), "96542"), ledes_check(frames([{}], invoice_state="draft"), "96542")
     assert len(none) == 0
     assert dict(none.dtypes) == dict(some.dtypes)
+
+
+def test_a_first_file_without_a_profile_says_what_only_the_firm_knows(october_book):
+    with pytest.raises(ParameterError, match=r"pass profile=bf.ebilling.LedesProfile\(law_firm_id='06-1234567'\)"):
+        ledes(october_book, "11819")

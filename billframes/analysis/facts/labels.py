@@ -11,11 +11,12 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes.analysis.data.call import Reader
-from billframes.analysis.data.engine import from_arrow, stack
+from billframes.analysis.data.engine import from_arrow, join_by_id, stack, to_arrow
 from billframes.analysis.declare.columns import ITEMS, Frame
 
 C = nw.col
 
+_KINDS = ("client", "matter", "user")
 _NAMED_IN = (*ITEMS, "invoices", "matters")
 
 
@@ -28,6 +29,20 @@ def labels(of: Reader, *, own: Iterable[str] = (), kind: str) -> Frame:
         return from_arrow(next(iter(of.values())), empty)
     # Of the records, only a few different names remain.
     return stack(parts).group_by(id_).agg(C(name).max())
+
+
+def with_names(call: Reader, rows: Frame) -> Frame:
+    """Add the name of each client, matter and user after its id, unless the rows have it."""
+    columns, there = [], rows.collect_schema().names()
+    for column in there:
+        columns.append(column)
+        kind = column.removesuffix("_id")
+        if kind in _KINDS and column != kind and f"{kind}_name" not in there:
+            names = call.fact(labels, kind=kind)
+            names = nw.from_native(to_arrow(names)) if rows.implementation.is_pyarrow() else names
+            rows = join_by_id(rows, names, column)
+            columns.append(f"{kind}_name")
+    return rows.select(*columns)
 
 
 def _named(of: Reader, frame: str, id_: str, name: str) -> Frame:

@@ -10,9 +10,8 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
-from billframes.analysis.data.engine import join_by_id
 from billframes.analysis.facts.invoices import invoices as invoices_fact
-from billframes.analysis.facts.labels import labels
+from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
@@ -22,7 +21,8 @@ C = nw.col
 
 FactName = Literal["work", "invoices"]
 _FACTS = {"work": work, "invoices": invoices_fact}
-_NAMED = ("client", "matter", "user")
+# Fees are those of time and fixed fees, whose amounts are in `amount`.
+_OF_WORK = {"fees": "time_fees", "settled_fees": "settled_time_fees"}
 
 
 def fact(
@@ -84,10 +84,10 @@ def fact(
     ...     "invoice_state": ["final"], "amount": [800.0], "balance": [200.0],
     ... })
     >>> work = fact("work", time_entries=entries, invoices=invoices)
-    >>> work[["kind", "user_name", "state", "value", "fees", "settled_fees", "open"]]
-       kind user_name  state  value   fees  settled_fees   open
-    0  time       Ada  final  600.0  480.0         360.0  120.0
-    1  time       Ben  final  400.0  320.0         240.0   80.0
+    >>> work[["kind", "user_name", "value", "time_fees", "settled_time_fees", "open"]]
+       kind user_name  value  time_fees  settled_time_fees   open
+    0  time       Ada  600.0      480.0              360.0  120.0
+    1  time       Ben  400.0      320.0              240.0   80.0
     """
     frames = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees, "invoices": invoices}
     return cast("IntoFrameT", fact_of(Data(settings, **frames, matters=matters), name, discounts))
@@ -100,15 +100,9 @@ def fact_of(data: Data, name: str, discounts: str) -> Any:
     call = Call(data, "fact")
     call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
     need_work_on_invoices(call, Period(None, None))
-    rows = call.fact(_FACTS[name], discounts=discounts)
+    rows = call.fact(_FACTS[name], discounts=discounts).rename(_OF_WORK if name == "work" else {})
     rows = rows.with_columns(C(*_coded(rows)).cast(nw.String))
-    columns = []
-    for column in rows.collect_schema().names():
-        columns.append(column)
-        if (kind := column.removesuffix("_id")) in _NAMED:
-            rows = join_by_id(rows, call.fact(labels, kind=kind), column)
-            columns.append(f"{kind}_name")
-    rows = rows.select(*columns)
+    rows = with_names(call, rows)
     return call.result(rows.with_columns(C(*_coded(rows)).cast(nw.String)))
 
 

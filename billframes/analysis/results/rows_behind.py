@@ -28,6 +28,7 @@ from billframes.analysis.declare.lookup import analyses, qualified_name
 from billframes.analysis.declare.metrics import bucket_measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.facts.items import items
+from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import ITEM_IDS, TIMES, By, columns_of, names_in
 from billframes.analysis.keys.columns import as_text
@@ -216,7 +217,7 @@ def _run(
             raise ParameterError(f"The rows of {figure.column!r} are not known by {key!r}.")
     rows = _where(found.rows, where, listed)
     names = [figure.column if each == name else each for each in rows.column_names]
-    return call.result(cast("Frame", nw.from_native(rows.rename_columns(names))))
+    return call.result(with_names(call, cast("Frame", nw.from_native(rows.rename_columns(names)))))
 
 
 def run_rows(names: Sequence[str], analysis: Analysis, data: Data, *, by: By = None, **options: Any) -> Any:

@@ -254,7 +254,8 @@ ANALYSIS = Analysis(
         words=["{total}"],
         age=("days past due", "days since the invoice date"),
         shows="one column per bucket; for several rows, one bar per row, divided into buckets.",
-        more="Older amounts are darker. Unused credits are to the left of zero. The text beside a bar is its total.",
+        more="Older amounts are darker. Unused credits are to the left of zero. The text beside a bar is the total "
+        "less these credits.",
     ),
     book=FromBook(needs=_frames_for),
     records="invoice",
