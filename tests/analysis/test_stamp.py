@@ -79,6 +79,24 @@ def test_other_sums_of_as_many_rows_are_a_warning_until_they_are_meant(loaded, c
     assert not any("when it was loaded" in each for each in texts)
 
 
+def test_hidden_amounts_that_became_0_are_a_warning(sandbox):
+    with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client, pytest.warns():
+        rows = client.time_entries("2026-10")
+    hidden = int(rows["amount"].isna().sum())
+    assert hidden
+    (note,) = compare_with_load("time_entries", rows.assign(amount=rows["amount"].fillna(0.0)))
+    assert note.rule.name == "changed_since_load"
+    assert f"`amount` of time_entries is missing in 0 rows; in {hidden:,} when it was loaded." in note.text()
+    assert compare_with_load("time_entries", rows.sort_values("hours")) == []
+
+
+def test_two_loads_that_were_joined_are_only_named(client):
+    rows = pd.concat([client.time_entries("2026-09"), client.time_entries("2026-10")], ignore_index=True)
+    assert compare_with_load("time_entries", rows) == []
+    (fact,) = compare_loads({"time_entries": rows})
+    assert (fact.rule.name, fact.rule.is_fact) == ("unknown_load", True)
+
+
 @pytest.mark.slow
 def test_rows_twice_are_said_once(loaded):
     rows = loaded["time_entries"]

@@ -99,6 +99,10 @@ def _changes(name: str, now: Stamp, then: Stamp) -> Iterator[str]:
         total = now.totals.get(column)
         if total is not None and not total.is_like(before):
             yield f"`{column}` of {name} adds up to {total.sum:,.2f}; {before.sum:,.2f} when it was loaded."
+        elif total is not None and total.missing != before.missing:
+            # 0 in place of an unknown number changes no sum.
+            now_in, then_in = (f"{each:,}" for each in (total.missing, before.missing))
+            yield f"`{column}` of {name} is missing in {now_in} rows; in {then_in} when it was loaded."
     if now.days and then.days and now.days != then.days:
         spans = [" to ".join(map(long_date, days)) for days in (now.days, then.days)]
         yield f"The dates of {name} run from {spans[0]}; {spans[1]} when it was loaded."
