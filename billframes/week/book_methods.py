@@ -22,8 +22,8 @@ class BookWeek:
         user : str, optional
             The person, by name, a part of it, e-mail address or id. By default the page is the firm's.
         date : date-like, optional
-            The hours are closed on the last working day before it. By default the day after the book's last day, or
-            after the load if that is earlier.
+            The hours end on the last working day before it. By default the day after the book's last day, or the day
+            of the load if that is earlier.
 
         Returns
         -------

@@ -129,7 +129,9 @@ def _people(
     listed = users.reindex(rows.index)
     roles = listed["role"].astype("object").to_dict() | dict(settings.roles)
     places = {role: place for place, role in enumerate(TIMEKEEPERS)}
+    worked = [name for name in rows if str(name).startswith(("client_hours_", "total_hours_", "capacity_hours_"))]
     rows = rows.assign(
+        **rows[worked].fillna(0.0),
         email=listed["email"].astype("object").where(listed["email"].notna(), ""),
         role=rows.index.map(lambda id_: roles.get(id_, "")),
         last_day=pd.to_datetime(pd.Series(dict(settings.user_end), dtype="object")).reindex(rows.index),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -19,8 +19,6 @@ from billframes.week.sections import (
     sections_of_person,
     summary_of_person,
 )
-
-_EMAIL = re.compile(r'[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\]+', re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +56,25 @@ class WeekPage:
         message["X-Unsent"] = "1"
         message.set_content(self.text)
         message.add_alternative(self.html, subtype="html")
+        # The same page is the same file.
+        message.set_boundary("=_billframes_week")
         return message
 
 
 def person_page(firm: FirmWeek, user: str) -> WeekPage:
     """Return the page of a person."""
     row, summary = firm.person(user), summary_of_person(firm, user)
-    email = row["email"].strip()
-    email = email if _EMAIL.fullmatch(email) else ""
-    return _page(firm, f"Week to {_day(firm)}", str(row["name"]), email, summary, sections_of_person(firm, user))
+    email, sections = _usable(row["email"].strip()), sections_of_person(firm, user)
+    return _page(firm, f"Week to {_day(firm)}", str(row["name"]), email, summary, sections)
+
+
+def _usable(email: str) -> str:
+    """Return an e-mail address; empty if it is not one."""
+    try:
+        found = Address(addr_spec=email)
+    except (ValueError, IndexError, MessageError):
+        return ""
+    return email if found.username and found.domain and email.isascii() else ""
 
 
 def firm_page(firm: FirmWeek) -> WeekPage:

@@ -22,11 +22,12 @@ FIRM = "the-firm.html"
 def week_of_book(book: Any, user: str | None, date: DateLike | None) -> WeekPage:
     """Return the page of a person or of the firm; see `BookWeek.week`."""
     if date is None:
-        ends = [book.period.end, book.loaded_on("time_entries", "invoices")]
-        last = min((each for each in ends if each is not None), default=None)
-        if last is None:
+        end, loaded = book.period.end, book.loaded_on("time_entries", "invoices")
+        # Time of the day of the load may not be entered yet.
+        days = [each for each in (end and end + dt.timedelta(days=1), loaded) if each is not None]
+        if not days:
             raise ParameterError("date is needed: the book's period has no last day.")
-        day = last + dt.timedelta(days=1)
+        day = min(days)
     else:
         day = read_date(date, "date")
     firm = firm_week(book, day)

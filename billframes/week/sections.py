@@ -100,7 +100,7 @@ def _missing(firm: FirmWeek, user: str) -> Section:
     columns = zip(in_week["date"], in_week["hours"], in_week["available_hours"], strict=True)
     rows = [[weekday_name(day), _h(hours), _h(whole)] for day, hours, whole in columns]
     earlier = own.drop(in_week.index)
-    words = [] if rows else ["No day of the week."]
+    words = [] if rows else ["None this week."]
     if len(earlier):
         hours = _h(earlier["missing_hours"].sum())
         words.append(f"Earlier in the month: {count_of(len(earlier), 'day')}, with {hours} hours missing.")

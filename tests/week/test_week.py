@@ -24,6 +24,8 @@ from billframes.sandbox import Sandbox
 from billframes.week.days import week_days
 from billframes.week.firm_week import firm_week
 from billframes.week.pages import pages_of
+from tests.analysis.conftest import ENGINES
+from tests.firms import FIRMS, on
 
 TAGS = {"html", "head", "meta", "title", "body", "div", "h1", "h2", "p", "table", "tr", "th", "td", "span", "br"}
 MONDAY = dt.date(2026, 10, 26)
@@ -97,7 +99,8 @@ def test_missing_days_late_entries_and_matters_add_up(book, firm, pages):
             [round(row["hours"], 1), row["available_hours"]] for row in own.to_dict("records")
         ]
         count = (late["user_name"] == page.name).sum()
-        assert ("None this week." in page.text) == (count == 0)
+        said = page.text.partition("TIME ENTERED MORE THAN 3 DAYS AFTER THE WORK\n")[2]
+        assert said.startswith("None this week.") == (count == 0)
         assert count == 0 or f"{count} entr" in page.text
         _heads, *rows, total = shown.get("Your 5 largest matters of the week") or shown["Your matters of the week"]
         assert number(total[1]) == number(shown["Hours"][4][1])
@@ -161,6 +164,7 @@ def test_mails_are_drafts_for_mail_programs(book, pages):
     for page in pages.values():
         message = email.message_from_bytes(bytes(page.message()), policy=policy.default)
         assert not message.defects
+        assert bytes(page.message()) == bytes(page.message())
         assert message["X-Unsent"] == "1"
         assert message["Subject"] == page.subject
         html = message.get_body(("html",)).get_content().strip()
@@ -246,6 +250,23 @@ def test_a_book_closes_its_week_on_its_last_working_day(book, firm, pages):
     assert book.week("grace.nakamura@harrowlindqvist.example.com") == pages["grace-nakamura.html"]
     assert book.week()._repr_html_().startswith("<div")
     assert repr(book.week()) == pages["the-firm.html"].text
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+@pytest.mark.parametrize("name", ["no work", "fixed fees only", "hidden rates"])
+def test_firms_without_work_or_rates_have_pages(client, name):
+    book = bf.book("2026-W43", settings=FirmSettings(), client=client)
+    for each, frame in on(FIRMS[name](), ENGINES["pandas"]).items():
+        setattr(book, each, frame)
+    pages = pages_of(firm_week(book, MONDAY))
+    assert {*pages} >= {"the-firm.html", "person-0.html"}
+    assert "nan" not in "".join(page.text for page in pages.values())
+
+
+@pytest.mark.parametrize("email", ["", "none", "a b@c", "a..b@x.y", "ü@x.de", "a@x\nBcc: q@z", "<a@b.c>", "a,b@c.d"])
+def test_an_address_that_is_none_gives_no_message(firm, email):
+    changed = dataclasses.replace(firm, people=firm.people.assign(email=email))
+    assert {page.email for page in pages_of(changed).values()} == {""}
 
 
 def firm_of_forty(path):
