@@ -25,7 +25,7 @@ from billframes.wings import in_report, module_of
 _TABS = {"hours": "utilization", "fees": "realization", "changes": "realization", "wip": "work-in-progress"}
 _TILE = re.compile(r'<h3 data-ask="([^"]*)">([^<]*)')
 _POINT = re.compile(r'(<li[^>]*) data-ask="([^"]*)"><a href="#[^"]*"')
-_LINK = re.compile(r'<a href="#([^"/]*)([^"]*)"')
+_LINK = re.compile(r'<a href="#([^"/]*+)([^"]*+)"')
 
 
 class Overview(w.VBox):  # type: ignore[misc]
