@@ -258,15 +258,8 @@ class PeriodControl(RangeControl):
         span = self._span()
         names = [words for words, each in self._periods.items() if (each.start, each.end) == (span.first, span.last)]
         self.quick.value = _ALL if span.is_open else next(iter(names), _CUSTOM)
-        self._show_ends()
-
-    def _show_ends(self) -> None:
-        """Mark that the ends say more than the quick choice; the explorer shows them only then."""
-        has_more = self.quick.value == _CUSTOM or self._span().missing
-        (self.box.add_class if has_more else self.box.remove_class)("bf-custom")
 
     def _quick_chosen(self, change: dict[str, Any]) -> None:
-        self._show_ends()
         if self._showing or change["new"] == _CUSTOM:
             return
         period = self._periods.get(change["new"])

@@ -12,7 +12,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._shared.format import long_date, span_name
-from billframes._shared.names import join_names, type_in_words
+from billframes._shared.names import type_in_words
 from billframes.analysis.data.data_span import check_begun
 from billframes.analysis.rules.payments import check_payments
 from billframes.book import Book
@@ -21,10 +21,10 @@ from billframes.widgets.address import Place, read_address, tab_name, value_text
 from billframes.widgets.describe import describe
 from billframes.widgets.filtered_book import FilteredBooks
 from billframes.widgets.html import StillForm, escape_text, html_widget, still, stylesheet
-from billframes.widgets.overview import Overview, not_counted
+from billframes.widgets.overview import Overview
 from billframes.widgets.panel import FilterPanel, day_loaded
 from billframes.widgets.state import FilterState, read_state
-from billframes.widgets.tabs import AnalysisTab, do_not_count
+from billframes.widgets.tabs import AnalysisTab
 from billframes.widgets.views import views
 
 
@@ -183,16 +183,7 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
             return
         self._refused.value = ""
         self._filtered = self._books.at(self._state)
-        self.panel.show_remark(self._ignored_filters())
         self._show()
-
-    def _ignored_filters(self) -> str:
-        """Return one sentence for each filter that does not count in some of the tabs."""
-        tabs = {title: ["Overview"] for title in not_counted(self._filtered)}
-        for view in self._views:
-            for title in self._filtered.not_counted(view.tab):
-                tabs.setdefault(title, []).append(view.title)
-        return " ".join(do_not_count([title], f"in {join_names(names)}") for title, names in tabs.items())
 
     def _show(self) -> None:
         if self._moving:

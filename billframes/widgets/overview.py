@@ -47,7 +47,7 @@ class Overview(w.VBox):  # type: ignore[misc]
         """Show a filtered book."""
         check_extras()
         self._style.value = self._style.value or _style()
-        ignored = not_counted(filtered)
+        ignored = _not_counted(filtered)
         self._filters.value = f"<p>{escape_text(do_not_count(ignored, 'here'))}</p>"
         set_visible(self._filters, bool(ignored))
         filtered.overview = filtered.overview or self._with_links(_page(filtered))
@@ -63,7 +63,7 @@ class Overview(w.VBox):  # type: ignore[misc]
         return f'<a href="#" data-ask="{name}/{found[2][1:]}"' if name in self._tabs else "<a"
 
 
-def not_counted(filtered: FilteredBook) -> list[str]:
+def _not_counted(filtered: FilteredBook) -> list[str]:
     """Return the titles of the filters that do not count on the overview."""
     scope = _scope(filtered).partition(":")[0]
     return filtered.titles(column for column in filtered.frames.state.criteria if column != f"{scope}_id")

@@ -49,7 +49,6 @@ class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
         self.before_change: Callable[[], object] = lambda: None
         self._count = html_widget("", "bf-count")
         self._summary = html_widget("", "bf-summary")
-        self._remark = html_widget("", "bf-foot")
         # The columns whose filters stay when all are cleared.
         self.kept: tuple[str, ...] = ()
         self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
@@ -60,8 +59,7 @@ class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
         # The style sheet shows it in the explorer only.
         self._unfold = button("", self._toggle, "bf-unfold", tooltip="Show or hide the filters")
         head = w.HBox([html_widget("Filters", "bf-title"), self._count, self._unfold, self.clear]).add_class("bf-head")
-        super().__init__([stylesheet(), head, self._summary, self._chosen, self._remark, self.groups])
-        self.show_remark("")
+        super().__init__([stylesheet(), head, self._summary, self._chosen, self.groups])
         self.add_class("bf-panel")
         self._refresh()
 
@@ -87,11 +85,6 @@ class FilterPanel(StillForm, w.VBox):  # type: ignore[misc]
     @state.setter
     def state(self, saved: Mapping[str, Any]) -> None:
         self._set_state(read_state(saved, self._filters.fields, self._today))
-
-    def show_remark(self, text: str) -> None:
-        """Show a text below the chosen filters; an empty text hides it."""
-        self._remark.value = escape_text(text)
-        set_visible(self._remark, bool(text))
 
     def on_change(self, function: Callable[[pd.DataFrame], object]) -> None:
         """

@@ -36,9 +36,9 @@ def picture(
     figure.set_layout_engine("none")
     axes = figure.add_subplot()
     draw(axes)
+    # The headings above the chart say the same.
+    axes.set_title("", loc="left")
     if narrow:
-        # The title is too long, and the heading above the chart says the same.
-        axes.set_title("", loc="left")
         fit_narrow(axes)
     image = f'<img class="bf-chart" alt="{escape(alt)}" src="{svg_address(axes)}">'
     return image, [_place(axes, bar, horizontal=horizontal) for bar in range(bars)]

@@ -218,6 +218,8 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         rows = f"{len(records):,} row{'' if len(records) == 1 else 's'}"
         caption = f"{label}: {rows}, {self._sum_of(records)}"
         shown = records.sort_values(order[0], ascending=order[1], kind="stable") if order else records
+        # The caption has the name that all rows share.
+        shown = shown.drop(columns=[f"{self.key}_name", f"{self.key}_label"], errors="ignore")
         table = records_table(caption, shown, _MOST_RECORDS, order)
         if len(records) > _MOST_RECORDS:
             table += f"<p>These are the first {_MOST_RECORDS} rows; the download has all of them.</p>"

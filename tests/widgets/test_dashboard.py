@@ -464,12 +464,16 @@ def test_a_connection_that_is_closed_before_it_is_opened_is_never_counted(dashbo
 @pytest.mark.browser
 @pytest.mark.slow
 def test_a_page_shows_a_message_if_its_kernel_or_the_server_has_ended(shown):
-    shown.route("**/api/kernels/*", lambda route: route.fulfill(status=404))
-    expect(shown.locator("#bf-ended")).to_contain_text("Reload the page")
-    shown.unroute("**/api/kernels/*")
-    shown.route("**/api/kernels/*", lambda route: route.abort())
-    expect(shown.locator("#bf-ended")).to_contain_text("billframes dashboard")
-    shown.unroute("**/api/kernels/*")
+    for answer, words in (
+        (lambda route: route.fulfill(status=404), "Reload the page"),
+        (lambda route: route.abort(), "billframes dashboard"),
+    ):
+        shown.route("**/api/kernels/*", answer)
+        # A click checks at once.
+        shown.mouse.click(2, 2)
+        expect(shown.locator("#bf-ended")).to_contain_text(words)
+        shown.unroute("**/api/kernels/*")
+    shown.mouse.click(2, 2)
     expect(shown.locator("#bf-ended")).to_be_hidden()
 
 
@@ -553,33 +557,28 @@ def wait_for_ready_kernel(server, page) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_after_a_restart_an_old_page_leads_to_the_new_address(temporary, browser):
+def test_nothing_is_left_if_the_command_or_the_server_is_killed_and_an_old_page_says_so(browser):
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+        words = ("--demo", "--port", str(free.getsockname()[1]))
     page = browser.new_page()
-    with running(temporary, "--demo", "--port", port) as (_, address):
-        page.goto(address, wait_until="domcontentloaded", timeout=90_000)
-    expect(page.locator("#bf-ended")).to_contain_text("The dashboard has ended", timeout=60_000)
-    with running(temporary, "--demo", "--port", port):
-        expect(page.locator("#bf-ended")).to_contain_text("was started again", timeout=60_000)
-        expect(page.locator("#bf-ended a")).to_have_count(0)
+    for killed in ("server", "command"):
+        with public_folder() as folder, running(folder, *words) as (command, address):
+            if killed == "server":
+                page.goto(address, wait_until="domcontentloaded", timeout=90_000)
+            else:
+                page.mouse.click(2, 2)
+                expect(page.locator("#bf-ended")).to_contain_text("was started again", timeout=60_000)
+                expect(page.locator("#bf-ended a")).to_have_count(0)
+            others = [each for each, _ in commands(command)]
+            server = next(each for each, words in commands(command) if "billframes.widgets.dashboard" in words)
+            (server if killed == "server" else command).kill()
+            if killed == "server":
+                assert "The dashboard's server ended" in command.stderr.read()
+            _, alive = psutil.wait_procs(others, timeout=60)
+            assert alive == []
+            command.wait(60)
+            # The made-up firm is in the command's own process.
+            assert [each for each in folder.iterdir() if not each.name.startswith("billframes-sandbox")] == []
+            page.mouse.click(2, 2)
+            expect(page.locator("#bf-ended")).to_contain_text("The dashboard has ended", timeout=60_000)
     page.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("killed", ["command", "server"])
-def test_nothing_is_left_if_the_command_or_the_server_is_killed(killed):
-    with public_folder() as folder, running(folder, "--demo") as (command, address):
-        assert httpx.get(address.partition("?")[0], timeout=60).status_code == 403
-        others = [each for each, _ in commands(command)]
-        assert any("billframes.widgets.dashboard" in words for _, words in commands(command))
-        if killed == "command":
-            command.kill()
-        else:
-            next(each for each, words in commands(command) if "billframes.widgets.dashboard" in words).kill()
-            assert "The dashboard's server ended" in command.stderr.read()
-        _, alive = psutil.wait_procs(others, timeout=60)
-        assert alive == []
-        command.wait(60)
-        # The made-up firm is in the command's own process.
-        assert [each for each in folder.iterdir() if not each.name.startswith("billframes-sandbox")] == []

@@ -671,21 +671,6 @@ def test_each_tab_says_truthfully_which_filters_count(filtered, unfiltered, book
     assert view.tab.about_filters in words_of(tab._about)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_charts")
-def test_the_panel_says_in_which_tabs_a_filter_does_not_count(october):
-    explorer = bf.explore(october)
-    remark = explorer.panel._remark
-    assert remark.layout.display == "none"
-    explorer.panel.state = {"date": "2026-10", "billed": [True], "user_role": ["principal"]}
-    assert words_of(remark) == (
-        "The filter “Billed” does not count in Overview, Receivables, Exposure, Overdue invoices, Scorecard and Cash "
-        "forecast. The filter “User role” does not count in Overview, Overdue invoices and Cash forecast."
-    )
-    explorer.panel.state = {"date": "2026-10", "client_id": ["c1"]}
-    assert words_of(remark) == "The filter “Client” does not count in Cash forecast."
-
-
 def test_unbilled_work_alone_is_no_reason_for_a_warning(filtered, book_filters):
     tab = AnalysisTab(WIP, "UTC")
     tab.show(filtered(date="2026-10", billed=[False]))
@@ -760,7 +745,7 @@ def test_headings_and_values_of_records_are_in_words(filtered):
     tab.open_row(0)
     page = BeautifulSoup(tab._records.value, "html.parser")
     # The figure is beside the date, so that it is visible on a narrow screen.
-    assert [cell.get_text() for cell in page.thead.find_all("th")][:3] == ["Date", "Client hours", "Timekeeper"]
+    assert [cell.get_text() for cell in page.thead.find_all("th")][:3] == ["Date", "Client hours", "Client"]
     assert {cell.get_text() for cell in page.select("td.bf-enum")} <= {"Billable", "Fixed fee"}
 
 
