@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
+from billframes.widgets import overview
 from billframes.widgets.address import Place, read_address, write_address
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import FilterState, read_state
@@ -28,6 +29,7 @@ def explorer(october_book):
 @pytest.fixture(autouse=True)
 def _without_charts(monkeypatch):
     monkeypatch.setattr(AnalysisView, "picture", lambda *_given, **_options: ("", []))
+    monkeypatch.setattr(overview, "_page", lambda _filtered: "The overview.")
 
 
 @pytest.mark.parametrize(

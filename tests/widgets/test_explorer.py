@@ -27,7 +27,7 @@ from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.book import Book
 from billframes.cli import main
 from billframes.ledger.month_reports import read_payments
-from billframes.widgets import dashboard, filtered_analyses, filtered_book, html as html_module
+from billframes.widgets import dashboard, filtered_analyses, filtered_book, html as html_module, overview
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters
 from billframes.widgets.html import download_links, records_table, result_table, tiles
@@ -71,10 +71,11 @@ def october(october_book) -> Book:
 @pytest.fixture
 def without_charts(request, monkeypatch) -> None:
     """
-    Draw no charts, which take nearly half of the time, in tests that look at figures and words only.
+    Draw no charts and no overview, which take most of the time, in tests that look at other figures and words only.
 
-    Under a filter on clients they are drawn, because some of their figures are missing there.
+    Under a filter on clients charts are drawn, because some of their figures are missing there.
     """
+    monkeypatch.setattr(overview, "_page", lambda _filtered: "The overview.")
     if "client_id" not in request.node.name:
         monkeypatch.setattr(AnalysisView, "picture", lambda *_given, **_options: ("", []))
 
@@ -504,8 +505,8 @@ def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
 @pytest.mark.usefixtures("without_charts")
 def test_only_the_visible_tab_is_computed(october):
     explorer = bf.explore(october)
-    overview, first = explorer.tabs.children[:2]
-    assert 'class="tiles"' in overview._page.value
+    shown, first = explorer.tabs.children[:2]
+    assert "The overview." in shown._page.value
     assert not hasattr(first, "result")
     explorer.tabs.selected_index = 1
     everyone = len(first.result)
@@ -608,36 +609,36 @@ def test_a_tab_shows_notes_without_python_and_the_balances_in_its_own_words(filt
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_charts")
 def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
     with pytest.raises(
         bf.errors.ParameterError, match="begins on 1 January 2027, after the day of the data, 31 October 2026"
     ):
         bf.explore(bf.book("2027", client=client))
     explorer = bf.explore(october)
-    overview = explorer.tabs.children[0]
-    assert "bf-busy" not in overview._dom_classes
+    first = explorer.tabs.children[0]
+    assert "bf-busy" not in first._dom_classes
     explorer.panel.state = {"date": "2027"}
     assert "after the day of the data" in explorer._error.value
-    assert "bf-busy" in overview._dom_classes
+    assert "bf-busy" in first._dom_classes
     explorer.panel.state = {"date": "2026-10"}
-    assert "bf-busy" not in overview._dom_classes
+    assert "bf-busy" not in first._dom_classes
     assert explorer._error.value == ""
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_charts")
 def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october, monkeypatch):
     explorer = bf.explore(october)
-    overview, first = explorer.tabs.children[:2]
+    page_one, first = explorer.tabs.children[:2]
     seen = []
-    monkeypatch.setattr(explorer.panel, "_refresh", lambda: seen.append("bf-busy" in overview._dom_classes))
-    show = type(overview).show
+    monkeypatch.setattr(explorer.panel, "_refresh", lambda: seen.append("bf-busy" in page_one._dom_classes))
+    show = type(page_one).show
     monkeypatch.setattr(
-        type(overview), "show", lambda *given: (seen.append("bf-busy" in given[0]._dom_classes), show(*given))
+        type(page_one), "show", lambda *given: (seen.append("bf-busy" in given[0]._dom_classes), show(*given))
     )
     explorer.panel.state = {"date": "2026-09"}
     assert seen == [True, True]
-    assert "bf-busy" not in overview._dom_classes
+    assert "bf-busy" not in page_one._dom_classes
     # A tab that has not been opened since the change is grey.
     assert "bf-busy" in first._dom_classes
     explorer.tabs.selected_index = 1
