@@ -14,7 +14,7 @@ from billframes.analysis.sheets.bridge import bridge as bridge
 from billframes.analysis.sheets.budget_burn import budget_burn as _budget_burn
 from billframes.analysis.sheets.code_check import code_check as _code_check
 from billframes.analysis.sheets.compare import compare as compare
-from billframes.analysis.sheets.contribution import contribution as contribution
+from billframes.analysis.sheets.contribution import contribution as _contribution
 from billframes.analysis.sheets.duplicates import duplicates as _duplicates
 from billframes.analysis.sheets.effective_rates import effective_rates as _effective_rates
 from billframes.analysis.sheets.exposure import exposure as _exposure
@@ -128,6 +128,20 @@ def code_check(
     code_sets: IntoFrameT | None = None,
     start: DateLike | None = None,
     end: DateLike | None = None,
+) -> IntoFrameT: ...
+def contribution(
+    time_entries: IntoFrameT,
+    *,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...
 def days_to_pay(
     payments: pd.DataFrame | None = None,

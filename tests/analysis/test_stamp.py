@@ -86,7 +86,7 @@ def test_hidden_amounts_that_became_0_are_a_warning(sandbox):
     assert hidden
     (note,) = compare_with_load("time_entries", rows.assign(amount=rows["amount"].fillna(0.0)))
     assert note.rule.name == "changed_since_load"
-    assert f"`amount` of time_entries is missing in 0 rows; in {hidden:,} when it was loaded." in note.text()
+    assert f"amount of time_entries is missing in 0 rows; in {hidden:,} when it was loaded." in note.text()
     assert compare_with_load("time_entries", rows.sort_values("hours")) == []
 
 

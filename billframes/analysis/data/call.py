@@ -12,7 +12,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -345,14 +344,6 @@ def run(analysis: Analysis, data: Data, **options: Any) -> Any:
 
 def rows_of(analysis: Analysis, call: Call, options: Mapping[str, Any]) -> Frame:
     """Return the rows of an analysis that is made of facts."""
-    if analysis.rows_of is None:
-        raise TypeError(f"{analysis.name} has no rows_of.")
-    return cast("Frame", analysis.rows_of(call, **{**_defaults(analysis), **options}))
-
-
-@cache
-def _defaults(analysis: Analysis) -> Mapping[str, Any]:
-    """Return the default values of the options of an analysis."""
-    own = parameters(cast("Callable[..., Any]", analysis.rows_of))
-    public = parameters(analysis.function).values()
-    return {each.name: each.default for each in public if each.name in own and each.default is not each.empty}
+    if (rows := analysis.rows_of) is None:
+        raise TypeError(f"{analysis.name} is not made by `sheet`.")
+    return cast("Frame", rows(call, **options))

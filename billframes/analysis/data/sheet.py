@@ -10,13 +10,12 @@ from typing import Any
 from billframes._shared.suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
-from billframes.analysis.declare.columns import IDS, Frame
+from billframes.analysis.declare.columns import Frame
 
-_FRAMES = frozenset((*IDS, "codes", "code_sets", "client_balances"))
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
+def sheet(*frames: str, settings: bool = True) -> Callable[..., Any]:
     """
     Return what makes the public function of an analysis from a calculation that takes a `Call` and options.
 
@@ -31,8 +30,6 @@ def sheet(*frames: Any, settings: bool = True) -> Callable[..., Any]:
     settings : bool
         Whether the function takes `settings`.
     """
-    if not isinstance(frames[0], str):
-        return _written_twice(frames[0])
 
     def decorate(rows: Callable[..., Frame]) -> Callable[..., Any]:
         signature = _signature(inspect.signature(rows), frames, settings=settings)
@@ -78,20 +75,3 @@ def _of_frame(name: str) -> inspect.Parameter:
     if name.endswith("?"):
         return inspect.Parameter(name[:-1], kind, annotation="IntoFrameT | None", default=None)
     return inspect.Parameter(name, kind, annotation="IntoFrameT")
-
-
-def _written_twice(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of an analysis whose calculation is `ANALYSIS.rows_of`, until it is declared once, too."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = _bound(function.__name__, signature, args, kwargs)
-        given.apply_defaults()
-        frames = {name: given.arguments.pop(name) for name in signature.parameters if name in _FRAMES}
-        data = Data(given.arguments.pop("settings", None), **frames)
-        return run(function.__globals__["ANALYSIS"], data, **given.arguments)
-
-    del call.__wrapped__
-    call.__signature__ = signature  # type: ignore[attr-defined]
-    return call

@@ -227,8 +227,6 @@ class Analysis(Explanation):
     columns : tuple of Measure
         The measures of the result in order, without the keys. The measures that several analyses have are declared in
         `metrics`. An analysis in which such a column counts something else declares its own title (`retitled`).
-    rows_of : callable
-        Takes the call and the function's options, and returns the rows of the result.
     table : TableSpec, optional
     chart : ChartSpec, optional
     records : str
@@ -255,7 +253,6 @@ class Analysis(Explanation):
     name: str = field(init=False)
     function: Callable[..., Any]
     columns: tuple[Measure, ...]
-    rows_of: Callable[..., Any] | None = None
     table: TableSpec | None = None
     chart: ChartSpec | None = None
     records: str = ""
@@ -271,8 +268,6 @@ class Analysis(Explanation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.function.__name__)
-        if self.rows_of is None:
-            object.__setattr__(self, "rows_of", getattr(self.function, "__wrapped__", None))
         titles = {each.name: each.title for each in self.columns}
         columns = tuple(
             each if each.meaning else replace(each, meaning=_of_ratio(each, titles)) for each in self.columns
@@ -294,6 +289,12 @@ class Analysis(Explanation):
     def _returns(self) -> str:
         names = ", ".join(f"`{name}`" for name in dict.fromkeys((*self.keys, *self.measure_names)))
         return f'Of the kind of the input, {self.rows} {names}. `bf.explain("{self.name}")` says what each is.'
+
+    @property
+    def rows_of(self) -> Callable[..., Any] | None:
+        """The calculation, which takes the call and the options; None if the function is not made by `sheet`."""
+        found: Callable[..., Any] | None = getattr(self.function, "__wrapped__", None)
+        return found
 
     @property
     def shown_parts(self) -> dict[str, tuple[str, ...]]:

@@ -6,8 +6,6 @@ Time fees and fixed fees on all final invoices of the period count, also those o
 
 from __future__ import annotations
 
-from narwhals.stable.v2.typing import IntoFrameT
-
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
@@ -16,27 +14,19 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.keys import Keys, Sum
 from billframes.analysis.rules.fees import FEES, all_fees
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 _SUMS = (Sum("worked_amount", "value"), *FEES, Sum("settled_amount", "settled_fees"))
 
 
-@sheet
+@sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
 def contribution(
-    time_entries: IntoFrameT,
+    call: Call,
     *,
-    expenses: IntoFrameT | None = None,
-    fixed_fees: IntoFrameT | None = None,
-    invoices: IntoFrameT,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     by: By = "client",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    settings: FirmSettings | None = None,
-) -> IntoFrameT:
+) -> Frame:
     """
     All fees by any key, with their share and running share, largest first.
 
@@ -83,16 +73,13 @@ def contribution(
     >>> matters = pd.DataFrame({
     ...     "matter_id": ["m1"], "originator_ids": [["u1", "u2"]], "originator_names": [["Ada", "Ben"]],
     ... })
-    >>> firm = FirmSettings(originator_weights={"m1": {"u1": 0.75, "u2": 0.25}})
+    >>> firm = bf.FirmSettings(originator_weights={"m1": {"u1": 0.75, "u2": 0.25}})
     >>> frames = {"expenses": none, "fixed_fees": none, "invoices": invoices, "matters": matters}
     >>> contribution(entries, **frames, by="originator", settings=firm)[["originator_name", "fees_amount"]]
       originator_name  fees_amount
     0             Ada        975.0
     1             Ben        325.0
     """
-
-
-def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> Frame:
     keys = Keys.of(call, by)
     totals = all_fees(call, keys, call.period(start, end), sums=_SUMS)
     fees = keys.finish(totals, [name for name in ANALYSIS.measure_names if not name.endswith("share")])
@@ -101,7 +88,6 @@ def _rows(call: Call, by: By, start: DateLike | None, end: DateLike | None) -> F
 
 ANALYSIS = Analysis(
     function=contribution,
-    rows_of=_rows,
     question="Which clients, matters or people do the fees come from?",
     summary=(
         "It shows the fees on final invoices by client, matter or person, from large to small, and the share of each "
