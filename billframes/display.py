@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._shared.export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
+from billframes._shared.export import NUMBER_FORMATS, check_output, mark_missing, to_csv, to_excel, write
 from billframes._shared.format import MISSING, format_number, label_of
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.data.engine import collect
@@ -35,13 +37,16 @@ __all__ = ["ShownFrame", "export", "exported", "show", "shown_heading"]
 
 # The format of numbers, by the unit of an analysis's column or the kind of a record's column.
 _FORMS = {"money": "cents", "rate": "cents", "hours": "multiple"}
+# The units of your own columns, by the last word of their names.
+_UNITS_BY_WORD = {"amount": "money", "balance": "money", "hours": "hours", "rate": "rate", "ratio": "ratio"}
 _FIGURES = ("money", "rate", "hours", "cents", "ratio", "points", "multiple", "days", "count")
 _OWN_NAMES = ("name", "label")
 # Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")
 _OWN_NAME, _DATE, _NAME, _FIGURE, _OTHER, _INSTANT, _ID = range(7)
-# Characters of a text in a terminal.
+# Characters of a text in a terminal, from a wide one to a narrow one.
 _WIDEST = 50
+_WIDTHS = (_WIDEST, 30, 20)
 
 
 class ShownFrame:
@@ -64,9 +69,22 @@ class ShownFrame:
         return every if shown == self._rows else f"the first {shown:,} of {every}"
 
     def __repr__(self) -> str:
-        width = pd.get_option("display.width")
         texts = self._texts.set_axis(self._headings, axis="columns")
-        return f"{texts.to_string(index=False, line_width=width, max_colwidth=_WIDEST)}\n{self._note}"
+        # Texts are shorter if so more columns fit.
+        fit, widest = max((self._columns_that_fit(widest), widest) for widest in _WIDTHS)
+        more = len(self.columns) - fit
+        note = f"{self._note}; {more} more column{'s' * (more > 1)}" if more else self._note
+        return f"{texts.iloc[:, :fit].to_string(index=False, max_colwidth=widest)}\n{note}"
+
+    def _columns_that_fit(self, widest: int) -> int:
+        """Return how many columns the terminal shows side by side, at least one."""
+        lengths = [
+            max(len(heading), *(min(len(text), widest) for text in self._texts[name]), 0)
+            for name, heading in zip(self.columns, self._headings, strict=True)
+        ]
+        width = shutil.get_terminal_size((pd.get_option("display.width") or 80, 0)).columns
+        fit = sum(end <= width for end in accumulate(lengths, lambda end, length: end + 1 + length))
+        return max(fit, min(1, len(lengths)))
 
     @property
     def _headings(self) -> list[str]:
@@ -150,7 +168,7 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame)
 
 
-def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str = ",") -> None:
+def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str = ",", names: bool = False) -> None:
     """
     Write a frame to a file as people see it: columns with their titles in the order of `show`, and rounded numbers.
 
@@ -168,6 +186,8 @@ def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str =
         The decimal mark of a CSV file.
     delimiter : {",", ";", tab}
         The character between two fields of a CSV file.
+    names : bool, default False
+        Whether to write the columns' own names and exact values, which `plan` reads back after edits; not for HTML.
 
     Raises
     ------
@@ -187,10 +207,11 @@ def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str =
     "Timekeeper","Fees billed","Billing realization"
     "Ada Ruiz",49651.43,0.6667
     """
-    _write(frame, path, list(_WRITERS), decimal=decimal, delimiter=delimiter)
+    endings = [ending for ending in _WRITERS if not names or ending != ".html"]
+    _write(frame, path, endings, decimal=decimal, delimiter=delimiter, names=names)
 
 
-def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str) -> None:
+def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: Any) -> None:
     out = Path(path).absolute()
     if out.suffix.lower() not in endings:
         raise ParameterError(f"{out.name!r} must end with {' or '.join(endings)}.")
@@ -198,19 +219,30 @@ def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str)
     write(out, _WRITERS[out.suffix.lower()](frame, out.stem, options))
 
 
-def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
+def exported(frame: pd.DataFrame, ending: str, *, names: bool = False, **options: Any) -> bytes:
     """Return the content of a file that `export` writes."""
     kinds = _ordered_kinds(frame)
-    plain = without_attrs(DistinctNames(frame)(frame))[list(kinds)]
-    decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
-    plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
-    headings = {name: shown_heading(str(name)) for name in plain.columns}
-    shared = {heading for heading, count in Counter(headings.values()).items() if count > 1}
-    plain = plain.rename(columns={name: name if each in shared else each for name, each in headings.items()})
+    plain = without_attrs(frame if names else DistinctNames(frame)(frame))[list(kinds)]
+    plain = _marked(plain) if names else _as_shown(plain, kinds)
     if ending == ".csv":
         return to_csv(plain, **options)
     forms = {plain.columns[place]: _excel_format(form) for place, (_, form) in enumerate(kinds.values()) if form}
     return to_excel(plain, formats=forms, **options)
+
+
+def _marked(plain: pd.DataFrame) -> pd.DataFrame:
+    """Mark texts that pandas would read as missing values."""
+    texts = [name for name in map(str, plain) if pd.api.types.is_string_dtype(plain[name].dtype)]
+    return plain.assign(**{name: plain[name].map(mark_missing, na_action="ignore") for name in texts})
+
+
+def _as_shown(plain: pd.DataFrame, kinds: Mapping[str, tuple[int, str | None]]) -> pd.DataFrame:
+    """Round the numbers, and put titles in place of the columns' names, unless two have the same."""
+    decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
+    plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
+    headings = {name: shown_heading(str(name)) for name in plain.columns}
+    shared = {heading for heading, count in Counter(headings.values()).items() if count > 1}
+    return plain.rename(columns={name: name if each in shared else each for name, each in headings.items()})
 
 
 def _ordered_kinds(few: pd.DataFrame) -> dict[str, tuple[int, str | None]]:
@@ -232,7 +264,7 @@ def _all_rows(frame: Any) -> pd.DataFrame:
     return _in_pandas(frame, sys.maxsize)[0]
 
 
-def _html(frame: Any, title: str, _options: Mapping[str, str]) -> bytes:
+def _html(frame: Any, title: str, _options: Mapping[str, Any]) -> bytes:
     table = show(frame, len(_all_rows(frame)))._repr_html_()
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
     return f'<!DOCTYPE html><html lang="en">{head}{table}'.encode()
@@ -243,8 +275,10 @@ _STYLE = (
     " table { border-collapse: collapse }"
     " th, td { padding: 0.2rem 0.7rem } th { border-bottom: 1px solid } td { border-bottom: 1px solid #ddd }"
 )
-_WRITERS: dict[str, Callable[[Any, str, Mapping[str, str]], bytes]] = {
-    ".xlsx": lambda frame, title, _options: exported(_all_rows(frame), ".xlsx", sheet=title),
+_WRITERS: dict[str, Callable[[Any, str, Mapping[str, Any]], bytes]] = {
+    ".xlsx": lambda frame, title, options: exported(
+        _all_rows(frame), ".xlsx", sheet=title, names=options.get("names", False)
+    ),
     ".csv": lambda frame, _title, options: exported(_all_rows(frame), ".csv", **options),
     ".html": _html,
 }
@@ -311,7 +345,7 @@ def _kind(name: str, values: pd.Series[Any], found: Measure | None) -> tuple[int
         return _OWN_NAME, None
     if name == "invoice_number" or (name.endswith(("_name", "_label", "_names")) and not name.endswith(_PARTS)):
         return _NAME, None
-    unit = found.unit if found else _declared_kinds().get(name, "")
+    unit = found.unit if found else _declared_kinds().get(name, _UNITS_BY_WORD.get(name.rpartition("_")[2], ""))
     number = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
     if number:
         return (_FIGURE if unit in _FIGURES else _OTHER), _FORMS.get(unit, unit if unit in _FIGURES else "plain")

@@ -6,6 +6,7 @@ import datetime as dt
 import functools
 import io
 import operator
+import re
 
 import pandas as pd
 import pytest
@@ -117,12 +118,34 @@ def test_names_in_the_html_run_nothing():
 
 
 def test_the_number_of_rows_is_shown(entries):
-    assert repr(bf.show(entries, 3)).endswith("the first 3 of 30 rows")
+    assert repr(bf.show(entries[["date", "hours"]], 3)).endswith("the first 3 of 30 rows")
     assert "the first 3 of 30 rows" in bf.show(entries, 3)._repr_html_()
-    assert repr(bf.show(entries.head(1))).endswith("\n1 row")
+    assert repr(bf.show(entries[["date"]].head(1))).endswith("\n1 row")
     [headings] = cells(bf.show(entries, 0))
     assert headings[:6] == ["Date", "Client", "Matter", "Timekeeper", "Hours", "Rate"]
     assert headings[6] == "Amount"
+
+
+@pytest.mark.parametrize("width", [30, 80, 140, 1000])
+def test_a_terminal_shows_the_columns_that_fit(entries, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    *lines, note = repr(bf.show(entries, 3)).split("\n")
+    assert len(lines) == 4
+    assert max(map(len, lines)) <= width
+    shown = len(bf.show(entries, 3).columns) - int((re.search(r"(\d+) more column", note) or [0, 0])[1])
+    assert shown == {30: 1, 80: 5, 140: 10, 1000: len(entries.columns)}[width]
+
+
+def test_own_columns_are_formatted_by_the_last_word_of_their_names():
+    own = {"lost_amount": [1234.5], "own_hours": [2.0], "own_ratio": [0.25], "own_rate": [300.0], "rank": [3]}
+    shown = bf.show(pd.DataFrame(own))
+    assert dict(zip(shown.columns, cells(shown)[1], strict=True)) == {
+        "lost_amount": "1,234.50",
+        "own_hours": "2.00",
+        "own_ratio": "25.0%",
+        "own_rate": "300.00",
+        "rank": "3",
+    }
 
 
 def test_an_index_with_a_name_is_shown_as_a_column(entries):

@@ -60,6 +60,18 @@ _CELL = 32_767
 _CUT = " […] (cut: an Excel cell holds no more)"
 
 
+# Texts that pandas reads as missing values.
+_READ_AS_MISSING = {
+    *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+}
+
+
+def mark_missing(value: object) -> object:
+    """Mark text that pandas would read as a missing value. Other values are not changed."""
+    return f"'{value}" if isinstance(value, str) and value in _READ_AS_MISSING else value
+
+
 def neutralize(value: object) -> object:
     """Mark text that would run as a formula. Other values are not changed."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
@@ -113,7 +125,7 @@ def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> 
     """
     check_marks(decimal, delimiter)
     missing = token_hex() if len(frame.columns) > 1 else ""
-    text: str = _safe(frame, _neutralize_inside).to_csv(
+    text: str = _safe(frame, neutralize_inside).to_csv(
         index=False,
         lineterminator="\r\n",
         quoting=csv.QUOTE_NONNUMERIC,
@@ -236,7 +248,7 @@ def _joined(value: object) -> object:
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-def _neutralize_inside(value: object) -> object:
+def neutralize_inside(value: object) -> object:
     """Mark formulas at the start of a text and after a separator within it."""
     if isinstance(value, str):
         value = _AFTER_SEPARATOR.sub(lambda found: f"{found[1]}'{found[2]}" if found[2] else found[0], value)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._shared.export import excel_text, is_cut, neutralize, plain_line_ends
+from billframes._shared.export import excel_text, is_cut, mark_missing, neutralize, neutralize_inside, plain_line_ends
 from billframes.bulk.columns import EditColumn, raw_value
 from billframes.schema.custom_fields import read_values
 from billframes.schema.decode import parse_instant, parse_time, same_id
@@ -183,7 +183,7 @@ def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
     Tell whether the server's cell and the edited cell have the same value.
 
     Money, hours and rates are equal if they differ by less than half a cent. Missing text equals empty text. A text
-    also equals its form in a spreadsheet: with the apostrophe that marks a text, cut to fit an Excel cell, or stored as
+    also equals its form in a spreadsheet: with the apostrophes that mark a text, cut to fit an Excel cell, or stored as
     a number.
     """
     if before is None or after is None:
@@ -202,7 +202,8 @@ def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
         one, other = plain_line_ends(before), plain_line_ends(after)
         if is_cut(other):
             one = plain_line_ends(str(excel_text(before)))
-        return one == other or neutralize(one) == other or neutralize(other) == one
+        marked = {one, *(mark(one) for mark in (neutralize, neutralize_inside, mark_missing))}
+        return other in marked or neutralize(other) == one
     return bool(before == after)
 
 

@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
 from billframes._shared.export import is_cut
+from billframes._shared.format import label_of
 from billframes._shared.names import closest, first_few
 from billframes._shared.workbook_sheets import Percentage
 from billframes.bulk.cells import UnreadableCellError, read_cell
@@ -125,6 +126,11 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource, colum
     if id_ not in names:
         if id_ in getattr(getattr(edited, "index", None), "names", ()):
             raise ParameterError(f"{id_} is the frame's index, and has to be a column: use edited.reset_index().")
+        if label_of(id_) in names:
+            raise ParameterError(
+                f"The frame has the title {label_of(id_)!r} in place of {id_!r}. Write the file with "
+                "bf.export(frame, path, names=True), and edit that."
+            )
         # The names of other records' ids look similar, but must not be suggested.
         hint = closest(id_, [name for name in names if name not in _IDS])
         raise ParameterError(
