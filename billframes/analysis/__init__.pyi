@@ -175,7 +175,7 @@ def effective_rates(
     start: DateLike | None = None,
     end: DateLike | None = None,
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...
 def exposure(
@@ -316,7 +316,7 @@ def realization(
     start: DateLike | None = None,
     end: DateLike | None = None,
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
     as_of: DateLike | None = None,
     payments: pd.DataFrame | None = None,
     settings: FirmSettings | None = None,
@@ -348,7 +348,7 @@ def scorecard(
     by: By = "user",
     beside: Literal["firm", "role"] = "firm",
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...
 def stale(
@@ -420,6 +420,6 @@ def write_downs(
     end: DateLike | None = None,
     sizes: Sequence[float] = (1000, 5000, 20000),
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT: ...

@@ -101,7 +101,6 @@ class BookAnalyses:
         end: DateLike | None = None,
         basis: Literal["invoice_date", "work_date"] = "invoice_date",
         matter_types: Collection[str] | None = None,
-        discounts: Literal["time", "items"] = "time",
     ) -> pd.DataFrame: ...
     def exposure(
         self, by: By = "client", *, as_of: DateLike | None = None, buckets: Sequence[int] = (30, 60, 90)
@@ -167,7 +166,6 @@ class BookAnalyses:
         end: DateLike | None = None,
         basis: Literal["invoice_date", "work_date"] = "invoice_date",
         matter_types: Collection[str] | None = None,
-        discounts: Literal["time", "items"] = "time",
         as_of: DateLike | None = None,
         payments: pd.DataFrame | None = None,
     ) -> pd.DataFrame: ...
@@ -183,7 +181,6 @@ class BookAnalyses:
         as_of: DateLike | None = None,
         beside: Literal["firm", "role"] = "firm",
         matter_types: Collection[str] | None = None,
-        discounts: Literal["time", "items"] = "time",
     ) -> pd.DataFrame: ...
     def stale(self, *, as_of: DateLike | None = None, wip_days: int = 90, idle_days: int = 180) -> pd.DataFrame: ...
     def tie_out(
@@ -226,5 +223,4 @@ class BookAnalyses:
         end: DateLike | None = None,
         sizes: Sequence[float] = (1000, 5000, 20000),
         matter_types: Collection[str] | None = None,
-        discounts: Literal["time", "items"] = "time",
     ) -> pd.DataFrame: ...

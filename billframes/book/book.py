@@ -189,15 +189,13 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         """
         return self._days.first_day
 
-    def fact(self, name: FactName, *, discounts: Literal["time", "items"] = "time") -> pd.DataFrame:
+    def fact(self, name: FactName) -> pd.DataFrame:
         """
         Return the rows that the analyses add up, of all dates, for figures of your own.
 
         Parameters
         ----------
         name : {"work", "invoices"}
-        discounts : {"time", "items"}
-            As in `billframes.analysis.fact`.
 
         Returns
         -------
@@ -213,7 +211,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         >>> round(float(fees - book.contribution(by=None)["billed_amount"].sum()), 2)
         0.0
         """
-        return cast("pd.DataFrame", fact_of(self._view(sorted(FIRM_FRAMES), self.settings), name, discounts))
+        return cast("pd.DataFrame", fact_of(self._view(sorted(FIRM_FRAMES), self.settings), name))
 
     def figures(
         self,

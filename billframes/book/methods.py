@@ -171,7 +171,7 @@ def _signature(analysis: Analysis) -> inspect.Signature:
     keywords = {each.name: each for each in own.values() if each.kind is _KEYWORD or each.name == how.first}
     for name in {*_PERIOD, "as_of"} & keywords.keys():
         keywords[name] = keywords[name].replace(default=None, annotation="DateLike | None")
-    of_book = {*FRAME_NAMES, "settings"} - {*how.not_passed, how.first}
+    of_book = {*FRAME_NAMES, "settings", "discounts"} - {*how.not_passed, how.first}
     ordered = sorted(keywords.values(), key=lambda each: (each.name not in _PERIOD, each.name in FRAME_NAMES))
     parameters = [_parameter(each, positional=each.name == how.first) for each in ordered if each.name not in of_book]
     parameters.sort(key=lambda each: each.kind)

@@ -87,6 +87,12 @@ class FirmSettings:
     payment_order : "proportional" or sequence of str
         What a part payment of an invoice settles: all parts in proportion, or each part in full before the next, such
         as `("tax", "expenses", "fees")`. Invoices below 0, or with a part below 0, are always settled in proportion.
+    discounts : {"time", "items"}
+        Which items bear an invoice's discount in realization, write-downs and effective rates: only time, because a
+        fixed fee is an agreed amount, or time and fixed fees by their value ("items").
+    matter_types : sequence of str
+        The types of matter that count in realization, write-downs and effective rates; by default all but contingency,
+        pro bono and internal.
     report : mapping of str to str
         The look of the monthly report: `title`, the firm's name; `logo`, a PNG, JPEG or SVG file; `accent`, a colour
         such as "#1f4e79"; `paper`, "A4" or "Letter". Without `paper`, amounts in USD and CAD are printed on Letter.
@@ -140,6 +146,8 @@ class FirmSettings:
     roles: Mapping[str, str] = field(default_factory=dict)
     taxes: Sequence[Tax | Mapping[str, Any]] = ()
     payment_order: PaymentOrder | Sequence[str] = "proportional"
+    discounts: Literal["time", "items"] = "time"
+    matter_types: Sequence[str] = ()
     report: Mapping[str, str] = field(default_factory=dict)
     guidelines: str = ""
     guidelines_field: str = "cf_outside_counsel_guidelines"
@@ -311,6 +319,10 @@ def describe_settings(settings: FirmSettings | None) -> str:
         given.append(f"fiscal years from {year.day} {MONTHS[year.month - 1]}")
     if settings.payment_order != "proportional":
         given.append(f"payments that settle {', then '.join(settings.payment_order)}")
+    if settings.discounts != "time":
+        given.append("discounts on fixed fees, too")
+    if settings.matter_types:
+        given.append(f"matters of the types {join_names(settings.matter_types)}")
     source = f" from {Path(settings.source).name}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{', with ' if given else ''}{join_names(given)}."
 

@@ -195,6 +195,22 @@ def _mapping(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, 
 
 
 # The function for each key. It raises a ParameterError that names the key.
+DISCOUNTS = ("time", "items")
+"""Which items bear an invoice's discount: time, or time and fixed fees."""
+
+
+def _discounts(value: Any, key: str) -> str:
+    if value not in DISCOUNTS:
+        raise ParameterError(f"{key}={value!r} is neither 'time' nor 'items'.")
+    return str(value)
+
+
+def _matter_types(value: Any, key: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(each, str) for each in value):
+        raise ParameterError(f"{key}={value!r} is not a list of types of matter, such as ['hourly', 'contingency'].")
+    return tuple(value)
+
+
 READERS: dict[str, Callable[[Any, str], Any]] = {
     "currency": _currency,
     "time_zone": _time_zone,
@@ -214,6 +230,8 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "budgets": _mapping(read_number),
     "originator_weights": _mapping(_weights),
     "roles": _mapping(_role),
+    "discounts": _discounts,
+    "matter_types": _matter_types,
     "report": _report,
     "guidelines": _text,
     "guidelines_field": _text,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis import scorecard
+from billframes.analysis import realization, scorecard
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError, RatesHiddenWarning
 from tests.analysis.calls import WORK, edge_case_frames
 
@@ -65,14 +69,20 @@ def test_peers_are_the_analyses_of_the_firm(book):
 
 
 def test_fees_count_for_chosen_matters_and_discounts_as_in_realization(book):
-    options = {"matter_types": ["contingency", "hourly"], "discounts": "items"}
-    rows, usual = book.scorecard(**options).set_index("user_id"), book.scorecard().set_index("user_id")
-    fees = book.realization("user", **options).set_index("user_id")["billed_amount"]
+    other = copy.copy(book)
+    policies = {"matter_types": ["contingency", "hourly"], "discounts": "items"}
+    other.settings = replace(book.settings or FirmSettings(), **policies)
+    rows, usual = other.scorecard().set_index("user_id"), book.scorecard().set_index("user_id")
+    fees = other.realization("user").set_index("user_id")["billed_amount"]
+    frames = {name: getattr(book, name) for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
+    days = {"start": book.period.start, "end": book.period.end}
+    own = realization(**frames, **days, by="user", **policies).set_index("user_id")["billed_amount"]
+    assert fees.to_dict() == pytest.approx(own.to_dict(), nan_ok=True)
     both = rows["billed_amount"].dropna().index.intersection(fees.index)
     assert rows["billed_amount"][both].tolist() == pytest.approx(fees[both].tolist())
     assert rows["billed_amount"].sum() != pytest.approx(usual["billed_amount"].sum())
     assert rows["wip_amount"].sum() == pytest.approx(usual["wip_amount"].sum())
-    rates = book.effective_rates("user", **options).set_index("user_id")["billed_amount"]
+    rates = other.effective_rates("user").set_index("user_id")["billed_amount"]
     assert rates.tolist() == pytest.approx(fees[rates.index].tolist())
 
 

@@ -43,7 +43,10 @@ def resolved_settings(data: Data, *, people: bool) -> Resolved:
 def without_people(settings: FirmSettings | None) -> FirmSettings:
     """Return the settings that name no people, for analyses without users to look up the names in the settings."""
     check_settings(settings)
-    kept = ("time_zone", "fiscal_year_start", "fiscal_year_name", "taxes", "payment_order")
+    kept = (
+        *("time_zone", "fiscal_year_start", "fiscal_year_name"),
+        *("taxes", "payment_order", "discounts", "matter_types"),
+    )
     return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 

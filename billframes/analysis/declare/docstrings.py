@@ -28,8 +28,8 @@ OPTIONS = {
     "end": _PERIOD,
     "as_of": "The day to measure from; what is dated on it counts.",
     "settings": "The firm's settings.",
-    "matter_types": "Types of matter that count; by default all but contingency, pro bono and internal.",
-    "discounts": 'Which items bear an invoice\'s discount: only time, or time and fixed fees by their value ("items").',
+    "matter_types": "Types of matter that count; by default the settings', or all but contingency, pro bono, internal.",
+    "discounts": 'Whether only "time" bears a discount, or all "items" by value; by default as in the settings.',
     "buckets": "Upper bounds of the buckets in days, rising; the last bucket has no upper bound.",
     "roster": (
         '"timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client '

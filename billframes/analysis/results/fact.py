@@ -15,6 +15,7 @@ from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_values import DISCOUNTS
 from billframes.periods import Period
 
 C = nw.col
@@ -33,7 +34,7 @@ def fact(
     fixed_fees: IntoFrameT | None = None,
     invoices: IntoFrameT,
     matters: IntoFrameT | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -55,9 +56,10 @@ def fact(
     matters : frame, optional
         For types of matters.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items"). By default
+        as the settings say, or time.
     settings : FirmSettings, optional
-        The firm's settings. Used are `taxes` and `payment_order`.
+        The firm's settings. Used are `discounts`, `taxes` and `payment_order`.
 
     Returns
     -------
@@ -93,10 +95,11 @@ def fact(
     return cast("IntoFrameT", fact_of(Data(settings, **frames, matters=matters), name, discounts))
 
 
-def fact_of(data: Data, name: str, discounts: str) -> Any:
+def fact_of(data: Data, name: str, discounts: str | None = None) -> Any:
     """Return the rows of a fact of the data, with names and in the user's kind of frame."""
     check_choice(name, "name", tuple(_FACTS))
-    check_choice(discounts, "discounts", ("time", "items"))
+    discounts = (data.given_settings or FirmSettings()).discounts if discounts is None else discounts
+    check_choice(discounts, "discounts", DISCOUNTS)
     call = Call(data, "fact")
     call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
     need_work_on_invoices(call, Period(None, None))

@@ -58,7 +58,7 @@ def effective_rates(
     start: DateLike | None = None,
     end: DateLike | None = None,
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
 ) -> Frame:
     """
     Money per hour: fees billed, value at the rates of the work, and, if the settings have them, standard rates.

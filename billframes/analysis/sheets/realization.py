@@ -38,6 +38,7 @@ from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.fees import lost_in, note_spread_fees, note_typed_fees, typed_marks, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.analysis.rules.payments import check_payments, note_payments
+from billframes.config.firm_values import DISCOUNTS
 from billframes.periods import DateLike
 
 C = nw.col
@@ -55,7 +56,7 @@ def realization(
     start: DateLike | None = None,
     end: DateLike | None = None,
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
     as_of: DateLike | None = None,
     payments: pd.DataFrame | None = None,
 ) -> Frame:
@@ -103,8 +104,10 @@ def realization(
     1       Ben          400.0          320.0                  0.8           240.0
     """
     check_choice(basis, "basis", ("invoice_date", "work_date"))
-    check_choice(discounts, "discounts", ("time", "items"))
+    discounts = call.settings.discounts if discounts is None else discounts
+    check_choice(discounts, "discounts", DISCOUNTS)
     day = None if as_of is None else read_date(as_of, "as_of")
+    matter_types = call.settings.matter_types or None if matter_types is None else matter_types
     types, by_work = read_matter_types(matter_types), basis == "work_date"
     period = call.period(start, end)
     need_work_on_invoices(call, period, dated=basis)

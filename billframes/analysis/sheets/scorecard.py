@@ -61,7 +61,7 @@ def scorecard(
     by: By = "user",
     beside: Literal["firm", "role"] = "firm",
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
 ) -> Frame:
     """
     Hours, fees, open amounts and timekeeping of each person, beside the figures of the firm or of the person's role.

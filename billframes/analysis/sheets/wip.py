@@ -93,7 +93,11 @@ def wip(
         0-30  31-60  total  unbilled_amount  prebill_amount  hours
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
-    day, names, types = call.day(read_date(as_of, "as_of")), bucket_names(buckets, 0), read_matter_types(matter_types)
+    day, names, types = (
+        call.day(read_date(as_of, "as_of")),
+        bucket_names(buckets, 0),
+        read_matter_types(matter_types),
+    )
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
     need_open_on(call, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on(call, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))

@@ -52,7 +52,7 @@ def write_downs(
     end: DateLike | None = None,
     sizes: Sequence[float] = (1_000, 5_000, 20_000),
     matter_types: Collection[str] | None = None,
-    discounts: Literal["time", "items"] = "time",
+    discounts: Literal["time", "items"] | None = None,
 ) -> Frame:
     """
     Write-downs on final invoices by any key, largest first, with their share and the number of invoices.
