@@ -30,6 +30,10 @@ _YEAR = 365
 _MONTHS_BACK = (3, 6, 9, 12)
 
 
+Named = dict[str, tuple[str, float]]
+"""The name and the figure of each group, by its id."""
+
+
 @dataclass
 class Seen:
     """
@@ -40,11 +44,11 @@ class Seen:
 
     day: dt.date
     holding: list[Held] = field(default_factory=list)
-    figures: dict[Rule, dict[str, float]] = field(default_factory=dict)
+    figures: dict[Rule, Named] = field(default_factory=dict)
     unchecked: dict[Rule, str] = field(default_factory=dict)
 
 
-def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Mapping[str, float]], last_day: str) -> Seen:
+def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Named], last_day: str) -> Seen:
     """Check all rules; `last` has the figures of the last run on another version, of the day `last_day`."""
     day = local_day(mirror.time, settings.time_zone)
     book, seen = mirror.book(day - dt.timedelta(_YEAR), day, settings=settings), Seen(day)
@@ -53,11 +57,15 @@ def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Mapping[str
             if rule.rule:
                 seen.holding += named(rule, book, day, mirror.age)
                 continue
-            rows = _Figures(mirror, book, rule, day).rows(last.get(rule))
+            rows = _Figures(mirror, book, rule, day).rows(last.get(rule, {}))
         except BillframesError as error:
             seen.unchecked[rule] = str(error.args[0])
             continue
-        seen.figures[rule] = {str(key): float(value) for key, value in rows["value"].items() if math.isfinite(value)}
+        seen.figures[rule] = {
+            str(key): (str(row["name"]), float(row["value"]))
+            for key, row in rows.iterrows()
+            if math.isfinite(row["value"])
+        }
         seen.holding += _held(rule, rows, last_day)
     return seen
 
@@ -70,20 +78,28 @@ class _Figures:
         self._figure = find_figure(rule.figure)
         self._is_balance = "start" not in self._figure.analysis.takes
 
-    def rows(self, last: Mapping[str, float] | None) -> pd.DataFrame:
+    def rows(self, last: Named) -> pd.DataFrame:
         """Return the name, the value, the value before and the parts of each key that is large enough."""
         rule = self._rule
         rows = self._of(self._book, self._day - dt.timedelta(rule.days - 1), self._day)
         if rule.how not in CHANGES:
             return self._large(rows).assign(before=math.nan)
         if rule.against == LAST_RUN:
-            return self._large(rows).assign(before=pd.Series(dict(last or {}), dtype="float64"))
-        usual = self._usual_balance() if self._is_balance else self._usual()
+            usual = self._last(last)
+        else:
+            usual = self._usual_balance() if self._is_balance else self._usual()
+        # A group without records now has fallen to 0.
         rows = rows.reindex(rows.index.union(usual.index))
         rows["name"] = rows["name"].fillna(usual["name"])
         for figure in self._sums:
             rows[figure] = rows[figure].fillna(0.0)
         return self._large(rows, usual).assign(before=usual["value"])
+
+    def _last(self, last: Named) -> pd.DataFrame:
+        rows = pd.DataFrame([*last.values()], index=[*last], columns=["name", "value"]).astype({"value": "float64"})
+        for name in self._rule.least:
+            rows[name] = rows["value"] if find_figure(name) == self._figure else math.nan
+        return rows
 
     @property
     def _sums(self) -> list[str]:

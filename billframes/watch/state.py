@@ -14,7 +14,7 @@ from billframes.analysis.results.figure_names import find_figure
 from billframes.config.watch import CHANGES, LAST_RUN, Rule
 from billframes.errors import MirrorError
 from billframes.report import rules
-from billframes.watch.look import Seen, limit_of, verb_of, what_of
+from billframes.watch.look import Named, Seen, limit_of, verb_of, what_of
 
 # Increased when the state or the report changes in such a way that an older billframes would misread it.
 FORMAT = 1
@@ -67,7 +67,7 @@ class State(msgspec.Struct):
     format: int
     printed: bool
     report: Report
-    figures: list[tuple[dict[str, Any], dict[str, float]]]
+    figures: list[tuple[dict[str, Any], Named]]
 
 
 class _Format(msgspec.Struct):
@@ -100,7 +100,7 @@ def write_state(folder: Path, state: State) -> None:
     write(folder / _NAME, msgspec.json.encode(state), private=True)
 
 
-def figures_of_last(state: State | None, watched: Iterable[Rule]) -> dict[Rule, dict[str, float]]:
+def figures_of_last(state: State | None, watched: Iterable[Rule]) -> dict[Rule, Named]:
     """Return the figures of the last run by rule."""
     known = {str(rule): figures for rule, figures in (state.figures if state else [])}
     return {rule: known[name] for rule in watched if (name := str(declared(rule))) in known}
@@ -152,9 +152,9 @@ def _ended(finding: Finding, rule: Rule | None, seen: Seen) -> str:
     """Say what is now, if the figure is known; else repeat what was."""
     if rule is None:
         return f"{finding.text} (Its rule is no longer in the settings.)"
-    value = seen.figures.get(rule, {}).get(finding.key)
-    if value is None:
+    if finding.key not in seen.figures.get(rule, {}):
         return finding.text
+    value = seen.figures[rule][finding.key][1]
     what, unit = what_of(rule, finding.name), find_figure(rule.figure).measure.unit
     if rule.how in CHANGES:
         return f"{what} {verb_of(rule)} {rules.number(value, unit)}; it no longer stands out."

@@ -96,6 +96,20 @@ def test_the_usual_balance_is_the_mean_of_four_months_ends(watched, book):
     assert found.before == pytest.approx(usual)
 
 
+def test_a_group_that_is_gone_since_the_last_run_has_fallen_to_0(watched):
+    rule = {"figure": "wip", "by": "matter", "fell_by": 0.5, "against": "last run", "least": {"wip": 20_000}}
+    firm = bf.FirmSettings(watch=[rule])
+    (figures,) = look(watched, firm, {}, "").figures.values()
+    (key, (name, value)), *others = figures.items()
+    last = {**figures, key: (name, value * 3 + 60_000), "gone": ("Old matter", 30_000.0), "small": ("Tiny", 10_000.0)}
+    found = look(watched, firm, {firm.watch[0]: last}, "24 October 2026").holding
+    assert [each.name for each in found] == [name, "Old matter"]
+    assert found[1].text == (
+        "Work in progress of Old matter fell by 100.0% to 0 (last watch, 24 October 2026: 30,000)."
+    )
+    assert others
+
+
 def test_what_the_mirror_does_not_know_is_not_checked_and_says_why(watched):
     rules = (
         {"figure": "receivables", "rose_by": 0.1},
