@@ -289,6 +289,7 @@ def two_people(engine="pandas"):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("engine", ["pandas", "polars lazy"])
 @pytest.mark.parametrize(
     "where",

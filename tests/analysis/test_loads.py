@@ -124,6 +124,7 @@ def test_a_load_that_begins_less_than_two_years_earlier_is_warned_of(client, who
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 def test_a_load_that_begins_before_any_work_on_the_invoices_can_have_been_done_is_not_warned_of(client, whole, to):
     """No work waited a year for its invoice, and October’s first invoice is 21 months after the load."""
@@ -406,6 +407,7 @@ def test_hours_that_are_durations_and_days_that_are_numbers_are_refused_with_a_c
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize(("name", "key"), [("users", "role"), ("matters", "responsible"), ("matters", "originator")])
 @pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
 def test_users_or_matters_of_another_firm_are_warned_of(name, key, to, whole):

@@ -61,6 +61,7 @@ def test_rows_name_their_records(october_book):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @pytest.mark.parametrize("figure", ["billed_amount", "wip", "contribution.fees_amount"])
 def test_rows_are_the_same_on_other_engines(engine, figure):

@@ -302,6 +302,7 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("begun", [0, 7])
 @pytest.mark.parametrize("copy_first", [True, False])
 @pytest.mark.parametrize("equal", [True, False])

@@ -57,6 +57,7 @@ FINAL = "(SELECT invoice_id FROM invoice WHERE invoice_state = 'final')"
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("number", [1, 40])
 @pytest.mark.parametrize(("table", "name"), [("time_entry", "time_entries"), ("expense", "expenses")])
 def test_a_billed_record_that_vanished_is_not_removed(m, writer, execute, table, name, number):
@@ -75,6 +76,7 @@ def test_all_records_of_a_small_table_are_not_removed(m, execute):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("name", ["users", "practice_areas", "codes", "code_sets", "custom_fields"])
 def test_half_a_list_is_not_removed(m, monkeypatch, name):
     load = ServerLists.load

@@ -171,6 +171,7 @@ def with_targets(client) -> bf.Explorer:
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(keep=2)
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("column", ["matter_id", "billed", "user_role"])
 def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targets, column):
