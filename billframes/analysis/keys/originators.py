@@ -17,6 +17,8 @@ def shares_of_originators(like: Frame, call: Call) -> Frame:
     """Return one row per matter and originator, with `_originator_id`, `_originator_name` and `_share`."""
     weights = call.settings.originator_weights
     lists = to_arrow(call.select("matters", ("matter_id", "originator_ids"), ("originator_names",)))
+    every = pc.list_flatten(lists["originator_ids"].combine_chunks()).cast(pa.string()).to_pylist()
+    known = dict(zip(every, _names_of(lists).to_pylist(), strict=True))
     lists = lists.filter(pc.invert(pc.is_in(lists["matter_id"], pa.array(list(weights), pa.string()))))
     ids, text = lists["originator_ids"].combine_chunks(), pa.string()
     at = pc.list_parent_indices(ids)
@@ -28,7 +30,12 @@ def shares_of_originators(like: Frame, call: Call) -> Frame:
         "_originator_name": _names_of(lists),
         "_share": pc.divide(1.0, pc.list_value_length(ids).take(at).cast(pa.float64())),
     }
-    given = (pa.array(matters, text), pa.array(users, text), pa.nulls(len(split), text), pa.array(shares, pa.float64()))
+    given = (
+        pa.array(matters, text),
+        pa.array(users, text),
+        pa.array(list(map(known.get, users)), text),
+        pa.array(shares, pa.float64()),
+    )
     table = pa.concat_tables([pa.table(equal), pa.table(dict(zip(equal, given, strict=True)))])
     return _with_names(eager_from_arrow(like, table), call)
 
