@@ -74,7 +74,8 @@ def contribution(
     ...     "matter_id": ["m1"], "originator_ids": [["u1", "u2"]], "originator_names": [["Ada", "Ben"]],
     ... })
     >>> firm = bf.FirmSettings(originator_weights={"m1": {"u1": 0.75, "u2": 0.25}})
-    >>> frames = {"expenses": none, "fixed_fees": none, "invoices": invoices, "matters": matters}
+    >>> users = pd.DataFrame({"user_id": ["u1", "u2"], "name": ["Ada", "Ben"]})
+    >>> frames = {"expenses": none, "fixed_fees": none, "invoices": invoices, "matters": matters, "users": users}
     >>> contribution(entries, **frames, by="originator", settings=firm)[["originator_name", "fees_amount"]]
       originator_name  fees_amount
     0             Ada        975.0
