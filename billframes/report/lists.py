@@ -8,7 +8,7 @@ import pandas as pd
 
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure
-from billframes.report.month import Month
+from billframes.report.month import Month, once
 from billframes.report.table_spec import ReportTable, Table, largest_first
 
 _SHORT_DAYS = Measure("short_days", "Short days", "count", "Working days with less time than expected.", adds_up=True)
@@ -39,6 +39,7 @@ def stale(month: Month) -> ReportTable:
 missing_time_by_day = Table(analysis="missing_time", order=("missing_hours",), label="user_name", beside=("date",))
 
 
+@once
 def missing_time(month: Month) -> ReportTable:
     """Return the days with less time than expected and the hours missing on them, one row per person."""
     days = month.with_distinct_names(month.result("missing_time", start=month.first, end=month.last))
@@ -69,6 +70,7 @@ _BUDGETS = Table(
 )
 
 
+@once
 def budgets(month: Month) -> ReportTable | None:
     """Return the matters that have a budget; None if the firm's settings have none."""
     if not month.settings.budgets:

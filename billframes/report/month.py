@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 
@@ -39,7 +39,22 @@ from billframes.report.scope import Scope, read_scope
 A_UNIT = 0.5
 # Fewer hours are shown as 0.0.
 LEAST_HOURS = 0.05
+Result = TypeVar("Result")
 _FEES = ["fixed_fee_amount", "fees_amount"]
+
+
+def once(function: Callable[[Month], Result]) -> Callable[[Month], Result]:
+    """Return a function of a month that is called once for all sections of its report."""
+
+    @functools.wraps(function)
+    def call(month: Month) -> Result:
+        name = f"{function.__module__}.{function.__name__}"
+        if name not in month._made:
+            month._made[name] = function(month)
+        found: Result = month._made[name]
+        return found
+
+    return call
 
 
 @dataclass
@@ -59,6 +74,10 @@ class Month(MonthDays):
     parts: dict[str, Any] = field(default_factory=dict, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
+
+    @functools.cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
 
     def only(self, code: str) -> Month:
         """

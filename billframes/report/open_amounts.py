@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from billframes.book.slices import keep_rows
-from billframes.report.month import A_UNIT, Month
+from billframes.report.month import A_UNIT, Month, once
 
 
+@once
 def called(month: Month) -> pd.DataFrame:
     """
     Return the overdue balances by client, largest first, with the lawyer who is responsible for most of each.

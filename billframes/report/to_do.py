@@ -14,7 +14,7 @@ from billframes._shared.names import first_few, join_names
 from billframes.analysis.facts.capacity import working_days
 from billframes.report import lists
 from billframes.report.html import anchor
-from billframes.report.month import A_UNIT, Month
+from billframes.report.month import A_UNIT, Month, once
 from billframes.report.open_amounts import called, draft_bills, in_scope
 from billframes.wings import in_report
 
@@ -55,16 +55,18 @@ class ToDo:
 
 def to_do(month: Month, *, most: int = MOST) -> list[ToDo]:
     """Return the largest of each kind by person, sorted by what they are worth; `most` 0 is all."""
-    if month.is_empty:
-        return []
-    kinds = (*_KINDS, *chain(*in_report("TO_DO")), _missing_time)
-    found = [sorted(kind(month), key=lambda each: -each.amount) for kind in kinds]
     # The largest of each kind come first, then the second of each, and so on.
-    chosen = [each for rank in zip_longest(*found) for each in rank if each is not None][: most or None]
+    chosen = [each for rank in zip_longest(*_of_each_kind(month)) for each in rank if each is not None][: most or None]
     chosen.sort(key=lambda each: (each.unit != "money", -each.amount, each.person))
     # A person comes where the largest of their tasks would.
     people = list(dict.fromkeys(each.person for each in chosen))
     return sorted(chosen, key=lambda each: people.index(each.person))
+
+
+@once
+def _of_each_kind(month: Month) -> list[list[ToDo]]:
+    kinds = () if month.is_empty else (*_KINDS, *chain(*in_report("TO_DO")), _missing_time)
+    return [sorted(kind(month), key=lambda each: -each.amount) for kind in kinds]
 
 
 def _overdue(month: Month) -> Iterator[ToDo]:

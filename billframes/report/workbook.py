@@ -47,8 +47,8 @@ _PAGES_OF_DEFINITIONS = 4
 _LINE_HEIGHT, _LINE_LENGTH = 15, 105
 # Inches left, right, above and below.
 _MARGINS = (0.4, 0.4, 0.5, 0.5)
-# The rows that a sheet prints, on one page; a list of records prints fewer.
-_PRINTED, _PRINTED_OF_LIST = 90, 60
+# The rows that a sheet prints on a page, and its pages; a list of records prints fewer rows on one page.
+_PRINTED, _MOST_PAGES, _PRINTED_OF_LIST = 90, 2, 60
 # Smaller changes of a ratio are shown as 0.0 pts, without a sign.
 _SMALLEST_POINTS, _NO_POINTS = 0.05, ";".join(['0.0" pts"'] * 3)
 
@@ -185,12 +185,13 @@ class _SheetWriter:
         last = SheetRange(sheet.tables[-1]).total
         # Invoice numbers are text even if they look like numbers.
         page.ignore_errors({"number_stored_as_text": f"A1:A{last}"})
-        printed = _PRINTED_OF_LIST if sheet.group == LISTS else _PRINTED
+        pages = min(math.ceil(last / _PRINTED), _MOST_PAGES) if len(sheet.tables) > 1 else 1
+        printed = _PRINTED_OF_LIST if sheet.group == LISTS else _PRINTED * pages
         if last > printed:
             page.print_area(0, 0, printed - 1, len(widths) - 1)
             page.set_footer(f"{self._foot}&C&8the first {printed} of {last} rows; the workbook has all")
         width = min(sum(widths), PAGE_WIDTH) if sheet.group == LISTS else sum(widths)
-        _set_up_printing(page, width, self._paper)
+        _set_up_printing(page, width, self._paper, pages)
 
     def _write_table(self, page: Any, sheet: ReportTable, widths: Sequence[float], records: Sequence[Records]) -> None:
         columns = [*sheet.labels, *(each.name for each in sheet.columns)]
@@ -247,11 +248,11 @@ class _SheetWriter:
             write_figure(page, row, place, value, self._sums[each.unit], formulas.in_total(each))
 
 
-def _set_up_printing(page: Any, width: float, paper: int) -> None:
+def _set_up_printing(page: Any, width: float, paper: int, down: int) -> None:
     across = math.ceil(width / PAGE_WIDTH)
     if across > 1:
         page.repeat_columns(0)
-    fit_landscape(page, across=across, down=1, paper=paper, margins=_MARGINS)
+    fit_landscape(page, across=across, down=down, paper=paper, margins=_MARGINS)
 
 
 def _with_dash(form: str) -> str:
