@@ -98,6 +98,7 @@ def text_of(report: Report) -> str:
         "Still so": [f"{each.text} (Since {_day(each.since)}.)" for each in report.still],
         "No longer so": [f"{each.text} (It was so since {_day(each.since)}.)" for each in report.ended],
         "Not checked": [each.text for each in report.unchecked],
+        "Notes": report.notes,
     }
     for title, texts in groups.items():
         if texts:

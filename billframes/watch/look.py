@@ -12,6 +12,7 @@ from typing import Any, cast
 import pandas as pd
 
 from billframes._shared.format import count_of, format_number, long_date
+from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.keys.by import columns_of
@@ -37,7 +38,8 @@ Named = dict[str, tuple[str, float]]
 @dataclass
 class Seen:
     """
-    What a look found: what holds, the figures of each rule by key, and why rules could not be checked.
+    What a look found: what holds, the figures of each rule by key, why rules could not be checked, and the analyses'
+    notes.
 
     The figures are kept for the rules that compare with the last run, and for the sentences of what ended.
     """
@@ -46,18 +48,26 @@ class Seen:
     holding: list[Held] = field(default_factory=list)
     figures: dict[Rule, Named] = field(default_factory=dict)
     unchecked: dict[Rule, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Named], last_day: str) -> Seen:
     """Check all rules; `last` has the figures of the last run on another version, of the day `last_day`."""
     day = local_day(mirror.time, settings.time_zone)
-    book, seen = mirror.book(day - dt.timedelta(_YEAR), day, settings=settings), Seen(day)
-    for rule in cast("tuple[Rule, ...]", settings.watch):
+    book, seen, notes = mirror.book(day - dt.timedelta(_YEAR), day, settings=settings), Seen(day), Notes("page")
+    with collect_notes(notes):
+        _check_all(seen, mirror, book, last, last_day)
+    seen.notes = [each.text("page") for each in notes if not each.rule.is_fact]
+    return seen
+
+
+def _check_all(seen: Seen, mirror: Mirror, book: Book, last: Mapping[Rule, Named], last_day: str) -> None:
+    for rule in cast("tuple[Rule, ...]", book.settings.watch if book.settings else ()):
         try:
             if rule.rule:
-                seen.holding += named(rule, book, day, mirror.age)
+                seen.holding += named(rule, book, seen.day, mirror.age)
                 continue
-            rows = _Figures(mirror, book, rule, day).rows(last.get(rule, {}))
+            rows = _Figures(mirror, book, rule, seen.day).rows(last.get(rule, {}))
         except BillframesError as error:
             seen.unchecked[rule] = str(error.args[0])
             continue
@@ -67,7 +77,6 @@ def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Named], las
             if math.isfinite(row["value"])
         }
         seen.holding += _held(rule, rows, last_day)
-    return seen
 
 
 class _Figures:

@@ -59,6 +59,7 @@ class Report(msgspec.Struct):
     still: list[Finding]
     ended: list[Finding]
     unchecked: list[Unchecked]
+    notes: list[str]
 
 
 class State(msgspec.Struct):
@@ -137,7 +138,7 @@ def next_state(seen: Seen, last: State | None, watched: Sequence[Rule], about: M
     number = last.report.watch + 1 if last else 1
     report = Report(
         format=FORMAT, watch=number, again=False, data=seen.day.isoformat(), new=new, still=still, ended=ended,
-        unchecked=unchecked, **about,
+        unchecked=unchecked, notes=seen.notes, **about,
     )  # fmt: skip
     return State(format=FORMAT, printed=False, report=report, figures=figures)
 
