@@ -221,7 +221,6 @@ def test_a_book_shows_its_period_settings_and_loaded_frames_without_loading(clie
         "_data",
         "_frames",
         "_client_items",
-        "_days",
         "_denied",
         "_named",
     }

@@ -27,26 +27,10 @@ class FirmWeek:
     """
     The figures of a firm's week.
 
-    Parameters
-    ----------
-    days : WeekDays
-    as_of : date
-        The day of drafts, unbilled work, overdue invoices and budgets: that of the load.
-    people : DataFrame
-        By `user_id`, sorted: `name`, `email`, `role`, `last_day`, and the hours of the week, the month and the year.
-    missing : DataFrame
-        The rows of `missing_time` from the first day of the week or of the month.
-    late : DataFrame
-        The entries made in the week more than three days after the work.
-    matters : DataFrame
-        The hours of each person's largest matters of the week, and of the others.
-    waits : dict of str to DataFrame
-        By kind, what waits: `responsible_id`, `name`, `detail` and `amount`, the largest first.
-    total : dict of str to float
-        The firm's hours, by column.
-    settings : FirmSettings
-    notes : list of str
-        What may be wrong with the figures.
+    `people` are by `user_id`, in the order shown, with their hours of the week, the month and the year; `missing` are
+    the rows of `missing_time` from the first day of the week or of the month, `late` the entries made in the week more
+    than three days after the work, and `matters` each person's largest matters of the week. `waits` has by kind what
+    waits for responsible lawyers as of `as_of`, the day of the load, and `total` the firm's hours by column.
     """
 
     days: WeekDays
@@ -68,10 +52,9 @@ class FirmWeek:
     def has_page(self, user: str) -> bool:
         """Tell whether a person records time or has work that waits, and has not left before the week."""
         row = self.person(user)
-        works = any(row[name] > 0 for name in ("total_hours_year", "capacity_hours_year", "target_hours_year"))
-        return not self.has_left(user) and (
-            works or any((each["responsible_id"] == user).any() for each in self.waits.values())
-        )
+        works = row["total_hours_year"] > 0 or row["capacity_hours_week"] > 0
+        waits = any((each["responsible_id"] == user).any() for each in self.waits.values())
+        return not self.has_left(user) and (works or waits)
 
     def has_left(self, user: str) -> bool:
         """Tell whether a person left before the week."""
