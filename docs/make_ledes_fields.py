@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from billframes.ebilling.format import FIELDS, OFTEN, TAGS, LedesField
+from billframes.ebilling.ledes_formats import FIELDS, OFTEN, TAGS, LedesField
 
 PAGE = Path(__file__).parent / "reference" / "ledes-fields.md"
 BEGIN, END = "<!-- fields: begin (python docs/make_ledes_fields.py) -->", "<!-- fields: end -->"

@@ -11,8 +11,8 @@ import billframes as bf
 from billframes._shared.limits import checked_number
 from billframes.config.profiles import Limits
 from billframes.guidelines import keys
+from billframes.ledger.amounts_and_dates import cents
 from billframes.ledger.command import amount
-from billframes.ledger.values import cents
 from billframes.loading.request_bodies import _number
 from billframes.mirror.catalogue import _end_of, checked_span
 from billframes.periods import resolve

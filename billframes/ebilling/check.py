@@ -19,13 +19,13 @@ from billframes._shared.limits import LEDES_BYTES, LEDES_FINDINGS
 from billframes._shared.names import first_few
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
+from billframes.ebilling.bill_lines import Bill, add_item_lines, line_without_amount
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.findings import INVOICE_COLUMNS, Finding, Problem, findings_frame, guideline_findings
-from billframes.ebilling.format import FIELDS, NOTE, OFTEN
 from billframes.ebilling.invoice_amount import adjust_to_invoice
 from billframes.ebilling.item_codes import CODE_FIELDS, code_findings, needs_code
+from billframes.ebilling.ledes_formats import FIELDS, NOTE, OFTEN
 from billframes.ebilling.line_taxes import LineTaxes
-from billframes.ebilling.lines import Bill, add_item_lines, line_without_amount
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import problems

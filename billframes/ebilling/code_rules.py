@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from billframes.ebilling.findings import Problem
-from billframes.ebilling.format import NOTE, OFTEN, REJECTED
+from billframes.ebilling.ledes_formats import NOTE, OFTEN, REJECTED
 
 # Litigation, project, bankruptcy and counselling; patent, trade mark and government relations; Jackson's codes (JA to
 # JM); and the numbers of 2023 for patents.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes._shared.format import count_of
-from billframes.ebilling.format import FIELDS, NOTE, OFTEN, REJECTED, Severity
+from billframes.ebilling.ledes_formats import FIELDS, NOTE, OFTEN, REJECTED, Severity
 from billframes.errors import ParameterError
 
 _COMMON = ("invoice_number", "item_id", "field", "severity", "problem", "value", "fix")

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from billframes.ebilling.amounts import ZERO, money, spread, to_cents
+from billframes.ebilling.bill_lines import Bill, Line
 from billframes.ebilling.findings import Finding
-from billframes.ebilling.format import NOTE
+from billframes.ebilling.ledes_formats import NOTE
 from billframes.ebilling.line_taxes import LineTaxes
-from billframes.ebilling.lines import Bill, Line
 from billframes.ebilling.profile import LedesProfile
 
 _CENT, _HALF_CENT = Decimal("0.01"), Decimal("0.005")

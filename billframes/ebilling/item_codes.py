@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from billframes.analysis.sheets.code_check import code_check
+from billframes.ebilling.bill_lines import Bill, Line
 from billframes.ebilling.findings import Finding
-from billframes.ebilling.lines import Bill, Line
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, BillItem, BillSource
 from billframes.schema.records import LEDES_CODES

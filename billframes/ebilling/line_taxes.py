@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from billframes.config.firm import FirmSettings
 from billframes.config.taxes import Tax
-from billframes.ebilling.lines import Line
+from billframes.ebilling.bill_lines import Line
 from billframes.ebilling.source import Row
 from billframes.ebilling.taxes import LedesTax, is_between
 

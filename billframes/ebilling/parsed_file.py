@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.ebilling.findings import Finding
-from billframes.ebilling.format import FIELDS_1998B, LEDES_98BI, REJECTED, LedesFormat, Severity
+from billframes.ebilling.ledes_formats import FIELDS_1998B, LEDES_98BI, REJECTED, LedesFormat, Severity
 from billframes.errors import LedesFormatError
 
 # Lines, and characters, that are packed at once.

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from billframes._shared.names import closest
 from billframes._shared.suggestions import check_keys, suggest_fields
 from billframes.config import read_keys
-from billframes.ebilling.format import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
+from billframes.ebilling.ledes_formats import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
 from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.taxes import LedesTax, read_taxes
 from billframes.errors import ConfigError, ParameterError

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from billframes._shared.limits import marked_encoding
 from billframes._shared.messages import cut
-from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, OFTEN, LedesFormat
+from billframes.ebilling.ledes_formats import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, OFTEN, LedesFormat
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
 

@@ -13,7 +13,7 @@ from billframes._shared.limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit
 from billframes._shared.messages import cut, warn
 from billframes._shared.names import first_few
 from billframes.ebilling.findings import FILE_COLUMNS, Finding, findings_frame
-from billframes.ebilling.format import END, FIELDS, LEDES_1998B, NOTE
+from billframes.ebilling.ledes_formats import END, FIELDS, LEDES_1998B, NOTE
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.read_text_lines import parse_text

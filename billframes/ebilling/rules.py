@@ -16,7 +16,7 @@ from functools import lru_cache
 from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number, to_cents
 from billframes.ebilling.code_rules import code_problems
 from billframes.ebilling.findings import Problem
-from billframes.ebilling.format import FIELDS, OFTEN, REJECTED, TYPES, LedesField, LedesFormat, Severity
+from billframes.ebilling.ledes_formats import FIELDS, OFTEN, REJECTED, TYPES, LedesField, LedesFormat, Severity
 from billframes.ebilling.plain_text import is_plain
 
 Columns = Mapping[str, Sequence[str]]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from billframes.ebilling.amounts import ZERO, money_text, number_text, rate_text
+from billframes.ebilling.bill_lines import Bill, Line
 from billframes.ebilling.findings import Finding
-from billframes.ebilling.format import OFTEN, REJECTED
-from billframes.ebilling.lines import Bill, Line
+from billframes.ebilling.ledes_formats import OFTEN, REJECTED
 from billframes.ebilling.plain_text import plain_text
 from billframes.ebilling.profile import LedesProfile, look_up
 from billframes.ebilling.source import BillItem, BillSource, Row

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number
 from billframes.ebilling.findings import Finding
-from billframes.ebilling.format import LEDES_2000, NOTE, OFTEN, REJECTED, TAGS, XML_ROOTS, LedesFormat, Severity
+from billframes.ebilling.ledes_formats import LEDES_2000, NOTE, OFTEN, REJECTED, TAGS, XML_ROOTS, LedesFormat, Severity
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
 

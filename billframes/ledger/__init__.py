@@ -1,16 +1,10 @@
 """The firm's books beside the billing system: reports of QuickBooks Online and Xero.
 
-==========  ============================================================================
-`reports`   the reports that are read, as declarations
-`cells`     open a CSV or Excel file
-`values`    amounts and dates
-`rows`      transactions, groups and totals, which are added up again
-`frame`     the columns that every report gives
-`reading`   `read_ledger`
-`quickbooks` the same frame from objects of the API of QuickBooks Online
-`writing`   write such reports, for the sandbox's firm and for tests
-`demo`      the reports of the sandbox's firm
-==========  ============================================================================
+`reports` declares the reports that are read, and `read_ledger` of `reading` reads them: `csv_and_excel` opens a
+file, `title_and_headings` finds what it is, `amounts_and_dates` reads values, `transactions_and_totals` reads the
+rows and adds them up again, and `frame` has the columns that every report gives. `quickbooks` makes the same frame
+from objects of the API of QuickBooks Online. `writing` writes such reports, for the sandbox's firm (`demo`) and for
+tests.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import LedgerError, ParameterError
 from billframes.ledger import read_ledger
+from billframes.ledger.amounts_and_dates import ORDERS, cents
 from billframes.ledger.kept_reports import keep_reports
 from billframes.ledger.tie_out_frame import add_up_reasons
-from billframes.ledger.values import ORDERS, cents
 from billframes.periods import Period
 
 if TYPE_CHECKING:

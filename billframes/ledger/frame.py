@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from billframes.ledger.reports import ROW_KINDS, TYPES, Report
-from billframes.ledger.rows import Transaction
+from billframes.ledger.transactions_and_totals import Transaction
 
 _DAY = "datetime64[us]"
 _TYPES: dict[str, Any] = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from billframes.ledger.values import is_date
+from billframes.ledger.amounts_and_dates import is_date
 
 _LONGEST = 120
 _BASIS = re.compile(r"\b(cash|accrual)[ -]basis\b|\b(?:accounting )?(?:basis|method): ?(cash|accrual)\b", re.IGNORECASE)

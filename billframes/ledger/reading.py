@@ -19,12 +19,12 @@ from billframes._shared.messages import warn
 from billframes._shared.names import closest, type_in_words
 from billframes.analysis.data.arguments import check_choice
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
-from billframes.ledger.cells import read_cells
+from billframes.ledger.amounts_and_dates import ORDERS, STYLES, decimal_style, long_dates, possible_orders
+from billframes.ledger.csv_and_excel import read_cells
 from billframes.ledger.frame import ledger_frame
-from billframes.ledger.heads import DATED, about_report, headings_of, report_of
 from billframes.ledger.reports import KINDS, Report
-from billframes.ledger.rows import Body, Transaction
-from billframes.ledger.values import ORDERS, STYLES, decimal_style, long_dates, possible_orders
+from billframes.ledger.title_and_headings import DATED, about_report, headings_of, report_of
+from billframes.ledger.transactions_and_totals import Body, Transaction
 
 Source = str | bytes | os.PathLike[str]
 _PATHS = (str, bytes, os.PathLike)

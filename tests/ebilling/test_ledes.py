@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from billframes.ebilling import LedesFile, LedesProfile, ledes, ledes_check, read_ledes
-from billframes.ebilling.format import LEDES_1998B
+from billframes.ebilling.ledes_formats import LEDES_1998B
 from billframes.errors import LedesError, MissingColumnError, ParameterError
 
 from .firm import PROFILE, frames

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from billframes.ebilling import ledes, ledes_check, read_ledes
 from billframes.ebilling.amounts import spread
-from billframes.ebilling.format import FIELDS_1998B, LEDES_1998B
+from billframes.ebilling.ledes_formats import FIELDS_1998B, LEDES_1998B
 from billframes.errors import LedesError
 from tests.examples import examples
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from billframes.ebilling import LedesFile, ledes, ledes_check, parsed_file, read_ledes, read_text_lines, reading
 from billframes.ebilling.findings import FILE_COLUMNS
-from billframes.ebilling.format import LEDES_98BI, LEDES_1998B
+from billframes.ebilling.ledes_formats import LEDES_98BI, LEDES_1998B
 from billframes.errors import IncompleteDataWarning, LedesFormatError, ParameterError
 
 from .firm import PROFILE, frames

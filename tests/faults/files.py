@@ -43,7 +43,7 @@ from billframes.bulk.columns import columns_of
 from billframes.bulk.edited_frame import read_edited
 from billframes.bulk.journal import Journal
 from billframes.bulk.workbook import read_workbook
-from billframes.ebilling.format import LEDES_1998B
+from billframes.ebilling.ledes_formats import LEDES_1998B
 from billframes.guidelines.words import Phrases
 from billframes.ledger.demo import sandbox_reports
 from billframes.ledger.kept_reports import join_kept, kept_open_items, kept_reports

@@ -11,10 +11,10 @@ from typing import Any
 from billframes._shared.messages import warn
 from billframes._shared.workbook_sheets import CellError
 from billframes.errors import IncompleteDataWarning, LedgerError
-from billframes.ledger.cells import Cells, is_unsaved
+from billframes.ledger.amounts_and_dates import cents, is_date, is_period, read_date
+from billframes.ledger.csv_and_excel import Cells, is_unsaved
 from billframes.ledger.notes import is_balance, is_percentage, is_phone, says_empty, stamp_of
 from billframes.ledger.reports import MONEY, Report
-from billframes.ledger.values import cents, is_date, is_period, read_date
 
 _WITH_SUBS = re.compile(r" with sub-\w+$")
 _AGAIN = "export it again"

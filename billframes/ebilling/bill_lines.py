@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from billframes.ebilling.amounts import ZERO, money, number, product, to_cents
 from billframes.ebilling.findings import Finding
-from billframes.ebilling.format import REJECTED
+from billframes.ebilling.ledes_formats import REJECTED
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import BillItem, Row
 

@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from billframes.errors import LedgerError
-from billframes.ledger.cells import Cells
+from billframes.ledger.amounts_and_dates import is_date, long_dates
+from billframes.ledger.csv_and_excel import Cells
 from billframes.ledger.notes import says_empty, stamp_of
 from billframes.ledger.reports import BY_TITLE, HEADINGS, NOT_READ, Report, plain_title
-from billframes.ledger.values import is_date, long_dates
 
 # The title is in the first rows, and the headings are in one of the first rows.
 _TITLE_ROWS, _HEADING_ROWS = 4, 20

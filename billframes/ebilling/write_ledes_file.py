@@ -18,7 +18,7 @@ from billframes.ebilling.amounts import ZERO
 from billframes.ebilling.check import check_invoices
 from billframes.ebilling.code_rules import tax_lines
 from billframes.ebilling.findings import INVOICE_COLUMNS, findings_frame, list_reasons
-from billframes.ebilling.format import END, LEDES_98BI, LEDES_1998B, REJECTED, LedesFormat
+from billframes.ebilling.ledes_formats import END, LEDES_98BI, LEDES_1998B, REJECTED, LedesFormat
 from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import lines_frame
