@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,9 @@ def test_four_weeks_of_a_firm(firm):
     first = firm.report()
     assert names(first["new"])[:2] == ["Quinn, Irene", "Draft bill 11774"]
     assert (first["still"], first["ended"], first["unchecked"]) == ([], [], [])
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "watch.md").read_text(encoding="utf-8")
+    in_json = page.partition("In JSON,")[2]
+    assert [each for each in (*first, *first["new"][0]) if f"`{each}`" not in in_json] == []
     code, text = firm.watch()
     assert code == 0
     assert "(Since 31 October 2026.)" in text
