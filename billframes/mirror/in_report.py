@@ -21,7 +21,8 @@ from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import ReportTable
 
-_FIGURES = ("cohort_amount", "client_hours", "fees_amount")
+_FEES = "fees_amount"
+_FIGURES = ("cohort_amount", "client_hours", _FEES)
 _CAUSES = dict(
     zip(
         CAUSES,
@@ -67,8 +68,11 @@ class Restated:
 
     def signed(self, amount: float) -> str:
         """Return an amount of the figure with its sign."""
-        unit = " hours" if self.changed == "client_hours" else ""
-        return f"{'+' if amount > 0 else ''}{format_number(amount, 'hours' if unit else 'cents')}{unit}"
+        return f"{_signed(amount, 'hours')} hours" if self.changed == "client_hours" else _signed(amount)
+
+
+def _signed(amount: float, unit: str = "cents") -> str:
+    return f"{'+' if amount > 0 else ''}{format_number(amount, unit)}"
 
 
 def load(month: Month, _files: Sequence[str]) -> None:
@@ -102,11 +106,14 @@ def _stands_out(month: Month) -> str:
     found = _found(month)
     if found is None:
         return ""
-    amounts = found.parts[found.parts["figure"] == found.changed].groupby("cause")["amount"].sum()
+    name, parts = month_name(found.period.start or month.first), found.parts
+    amounts = parts[parts["figure"] == found.changed].groupby("cause")["amount"].sum()
     most = str(amounts.abs().idxmax())
     largest = f" Largest part: {_CAUSES[most].lower()}, {found.signed(amounts[most])}." if len(amounts) > 1 else ""
-    name = month_name(found.period.start or month.first)
-    return f"{name} was restated by {found.signed(amounts.sum())} since its close.{largest}"
+    of_fees = parts.loc[(parts["figure"] == _FEES) & (found.changed != _FEES), "amount"].sum()
+    fees = f", and its fees by {_signed(of_fees)}," if abs(of_fees) >= _A_CENT else ""
+    what = f"The fees of {name} were" if found.changed == _FEES else f"{name} was"
+    return f"{what} restated by {found.signed(amounts.sum())}{fees} since its close.{largest}"
 
 
 def _by_cause(month: Month) -> ReportTable | None:
@@ -157,7 +164,7 @@ def _table(
         total=total,
         columns=columns,
         meaning=(meaning,),
-        order=_FIGURES[0],
+        bar=_FIGURES[0],
         top=0,
     )
 

@@ -41,6 +41,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {"cohort_amount": {"basis": "work_da
 _ITEM_IDS = tuple(IDS[name] for name in ITEMS)
 _PEOPLE = ("user", "client", "matter")
 _KINDS = ("time", "expense", "fixed fee", "fees without time", "balance without items")
+_DIGITS = 6
 # Smaller parts are rests of floating-point numbers.
 _NOTHING = 1e-6
 
@@ -140,7 +141,8 @@ def _add_up(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return one row per figure and group; a sum is missing if a part of it is unknown."""
     sums = {name: rows["amount"].where(rows["cause"] == name, 0.0) for name in _SUMS}
     groups = rows.assign(**sums).groupby(["figure", *columns], dropna=False, observed=bool(columns))
-    found = groups[[*_SUMS]].sum(skipna=False).add(0.0).reset_index()
+    # Rests of floating-point numbers are 0, not −0.
+    found = groups[[*_SUMS]].sum(skipna=False).round(_DIGITS).add(0.0).reset_index()
     found["change"] = found["now"] - found["then"]
     order = sorted(columns, key=lambda name: name.endswith("_id"))
     return found.sort_values(["figure", *order], ignore_index=True).astype({"figure": "str"})

@@ -30,9 +30,9 @@ def found_in(rows, key):
     }
 
 
-def assert_is_as_in_sql(m):
+def assert_is_as_in_sql(m, keys):
     sql = versions_in_sql(m.as_of("2026-09 close"), m)
-    for key in KEYS:
+    for key in keys:
         rows = m.restated("2026-09 close", by=key)
         parts, found = restated_in_sql(sql, key, FIRST, LAST), found_in(rows, key)
         for at in parts.keys() | found.keys():
@@ -143,7 +143,8 @@ def test_after_nights_with_edits_each_part_is_that_of_sql(closed, firm, writer, 
     for _ in range(nights):
         colleague.night(edits)
         closed.refresh()
-    assert_is_as_in_sql(closed)
+    # Each key of a year; after two nights, one of each kind.
+    assert_is_as_in_sql(closed, KEYS if nights > 2 else (None, "client", "practice_area"))
     whole = closed.restated("2026-09 close").set_index("figure")
     assert (whole[[*CAUSES]].drop(columns="moved").abs() > 0.005).any().all()
     book = closed.book("2026-09")

@@ -51,6 +51,10 @@ def test_receivables_of_a_tagged_version_are_shown_beside_those_of_the_month(mir
     assert "Sep 2026 from the mirror as refreshed on" in report.headlines(month)._repr_html_()
 
 
+def test_a_month_that_nobody_changed_since_its_close_is_not_mentioned(mirrored):
+    assert report.restated(report.load("2026-10", client=mirrored)) is None
+
+
 def test_codes_that_a_mirror_does_not_have_are_counted_separately(mirrored):
     found = report.load("2026-10", client=mirrored).parts["ebilling"]
     assert found.needed
@@ -98,17 +102,21 @@ def test_the_report_says_by_how_much_a_closed_month_changed(tmp_path):
         late = entries.iloc[0]
         client.time_entries.delete(late["time_entry_id"])
         client.time_entries.update(entries["time_entry_id"][1], date="2026-10-01")
+        billed = client.invoices("2026-09", invoice_state="final").query("amount > 1000").iloc[0]
+        sandbox.admin.void(billed["invoice_id"])
         made.refresh(progress=False)
     change = -float(entries["amount"].head(2).sum())
     month = report.load("2026-10", client=made)
     text = BeautifulSoup(report.restated(month)._repr_html_(), "html.parser").get_text(" ", strip=True)
     amount = f"{abs(change):,.2f}"
-    assert f"September 2026 was restated by −{amount} since its close." in text
+    fees = made.restated("2026-09 close", "fees_amount")["change"].iloc[0]
+    assert fees < 0
+    sentence = f"September 2026 was restated by −{amount}, and its fees by −{abs(fees):,.2f}, since its close."
+    assert sentence in text
     by_cause, by_record = next(each for each in OUTLINE if each.name == "restated").made(month)
     assert by_cause.rows["cohort_amount"].sum() == pytest.approx(change)
-    assert sorted(by_record.rows["record_id"]) == sorted(entries["time_entry_id"].head(2))
+    assert {*entries["time_entry_id"].head(2)} < {*by_record.rows["record_id"]}
+    assert by_record.rows["fees_amount"].sum() == pytest.approx(fees)
     assert by_record.rows["cohort_amount"].sum() == pytest.approx(change)
-    # A part of the firm does not have it, and neither has a report of before.
+    # A part of the firm does not have it.
     assert report.restated(month.only("client:" + late["client_id"])) is None
-    assert report.restated(report.load("2026-08", client=made)) is None
-    assert report.restated(report.load("2026-10", client=made.as_of(1))) is None
