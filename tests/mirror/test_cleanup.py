@@ -343,5 +343,5 @@ def test_sync_on_a_full_disk_without_old_versions_raises(place, small, monkeypat
     with pytest.raises(
         bf.errors.MirrorError, match=r"the disk is full\. Its last version, 5 of 2026-10-31 12:00 UTC, is"
     ):
-        sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="all"))
+        sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="all", close=None))
     assert capsys.readouterr().out == ""
