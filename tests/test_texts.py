@@ -74,7 +74,7 @@ from billframes.transport.pacing import pause_after
 from billframes.transport.reasons import end_sentence, reason_of, trace_id_of
 from billframes.transport.request import BodyTooLargeError, RawResponse, absolute_path, read_body
 from billframes.transport.retry import RetryBudget, retry_after
-from billframes.transport.write_recovery import has_values
+from billframes.transport.unanswered_updates import has_values
 
 DAY, OCTOBER = dt.date(2026, 10, 3), Period(dt.date(2026, 10, 1), dt.date(2026, 10, 31))
 PEOPLE = [("u1", "Miriam Harrow", "m@x.com"), ("u2", "Ada Ruiz", "a@x.com")]

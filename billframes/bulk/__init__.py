@@ -19,7 +19,7 @@ From the bottom to the top:
 `comparison`        compare an edited frame with the server
 `planning`          make the changes of a plan from an edited frame, or from the changes of a journal
 `writer`            send one change, and find out its outcome
-`changed_meanwhile` find the records that somebody else changed since the plan, by one list request
+`modified_since` find the records that somebody else changed since the plan, by one list request
 `sender`            send changes side by side, in waves
 `apply`             write the changes into a journal, send them, and note their outcomes
 `display`           show a plan and sum up its outcomes

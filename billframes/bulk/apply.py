@@ -20,11 +20,11 @@ from typing import Any
 
 from billframes._shared.limits import user_path
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changed_meanwhile import ChangedRecords
 from billframes.bulk.changes import Change, request_body
 from billframes.bulk.columns import EditColumn, load_columns
 from billframes.bulk.find_created import UnansweredCreates
 from billframes.bulk.journal import Entry, Journal, folder
+from billframes.bulk.modified_since import ChangedRecords
 from billframes.bulk.sender import Sender
 from billframes.bulk.writer import Writer
 from billframes.loading.connection import WritingConnection, request_threads

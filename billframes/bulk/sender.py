@@ -24,8 +24,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from billframes._shared.forks import Process, check_own
-from billframes.bulk.changed_meanwhile import ChangedRecords, ChangeList
 from billframes.bulk.journal import Entry, Journal
+from billframes.bulk.modified_since import ChangedRecords, ChangeList
 from billframes.bulk.writer import BILLED, CHANGED_SINCE_PLANNED, Writer
 from billframes.errors import AuthenticationError, BillframesError, TransportError
 from billframes.loading.progress import Progress

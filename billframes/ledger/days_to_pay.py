@@ -14,7 +14,7 @@ from billframes.analysis.declare.metrics import Measure, Unit, money
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.facts.settled_parts import payments_table
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.payments import check_payments, note_payments, payments_in
 from billframes.periods import DateLike
 

@@ -22,7 +22,7 @@ from billframes.analysis.facts.settled_parts import FEE_KINDS, payments_table
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.formulas import with_formulas
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.payments import check_payments, note_payments, payments_in
 from billframes.periods import DateLike

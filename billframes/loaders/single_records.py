@@ -28,7 +28,7 @@ from billframes.schema.resources import Resource
 from billframes.transport.answers import OtherRecordError, check_answer, check_deletion_answer, is_of_another_kind
 from billframes.transport.http_errors import uncertain_write_error
 from billframes.transport.request import ApiRequest, Response
-from billframes.transport.write_recovery import check_deletion, check_update
+from billframes.transport.unanswered_updates import check_deletion, check_update
 from billframes.wings import module_of
 
 if TYPE_CHECKING:

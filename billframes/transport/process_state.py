@@ -18,9 +18,9 @@ from billframes.config.secret import Secret
 from billframes.errors import ConfigError
 from billframes.transport.connections import CancelScope, ClientPool, add_deadlines, trusted_certificates
 from billframes.transport.proxies import environment_proxy
-from billframes.transport.rate_limiter import RateLimiter
 from billframes.transport.redaction import Credentials, redact_http_logs
 from billframes.transport.request import ENCODINGS, REDIRECT
+from billframes.transport.request_slots import RateLimiter
 from billframes.transport.retry import RetryBudget
 
 OpenClient = Callable[[], httpx.Client]

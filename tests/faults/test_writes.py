@@ -10,7 +10,7 @@ import pytest
 
 import billframes as bf
 from billframes.schema.resources import EXPENSES
-from billframes.transport import http, write_recovery
+from billframes.transport import http, unanswered_updates
 from billframes.transport.request import Response
 from tests.faults.cases import connect
 from tests.faults.kinds import reset_before_the_answer, reset_before_the_work
@@ -81,11 +81,11 @@ def test_a_lost_change_does_not_overwrite_a_colleagues_change():
 @pytest.mark.parametrize(("seconds", "untouched"), [(4.01, True), (3.99, False)])
 def test_a_record_that_changed_within_a_second_of_the_write_is_not_taken_as_unchanged(monkeypatch, seconds, untouched):
     """The three seconds since the write are measured by the server's date, which has whole seconds."""
-    monkeypatch.setattr(write_recovery, "time", SimpleNamespace(monotonic=lambda: 10.0))
+    monkeypatch.setattr(unanswered_updates, "time", SimpleNamespace(monotonic=lambda: 10.0))
     now = dt.datetime(2026, 10, 31, 20, tzinfo=dt.UTC)
     meta = {"createdAt": OLD, "modifiedAt": (now - dt.timedelta(seconds=seconds)).isoformat()}
     read_back = Response(json.dumps({"data": expense(1, meta=meta)}).encode(), now)
-    check_outcome = write_recovery.check_update(lambda: read_back, b'{"amount": 9}', EXPENSES, "e1")
+    check_outcome = unanswered_updates.check_update(lambda: read_back, b'{"amount": 9}', EXPENSES, "e1")
     if untouched:
         assert check_outcome(7.0) is None
     else:

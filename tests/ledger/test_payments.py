@@ -20,7 +20,7 @@ from billframes.ledger.invoice_matching import ClientNames
 from billframes.ledger.owed_invoices import InvoiceParts, OwedInvoice, OwedInvoices, spread
 from billframes.ledger.payment_events import PaymentEvent
 from billframes.ledger.payments import _settle, payments
-from billframes.ledger.quickbooks import ledger_from_quickbooks
+from billframes.ledger.quickbooks_api import ledger_from_quickbooks
 from billframes.ledger.writing import write_report
 
 from .test_reading import SAMPLES

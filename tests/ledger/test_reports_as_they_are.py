@@ -15,7 +15,7 @@ import pytest
 from billframes.errors import IncompleteDataWarning, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.kept_reports import restated
-from billframes.ledger.quickbooks import ledger_from_quickbooks
+from billframes.ledger.quickbooks_api import ledger_from_quickbooks
 from billframes.ledger.tie_out import tie_out
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from billframes import report
 from billframes._shared.format import format_number
 from billframes.config.firm import FirmSettings
-from billframes.report import findings
+from billframes.report import section_findings
 from billframes.report.key_points import key_points
 from billframes.report.month import Month
 from billframes.report.scope import all_scopes
@@ -119,7 +119,7 @@ def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(octobe
 
 
 def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(october):
-    said = findings.receivables(october).cause
+    said = section_findings.receivables(october).cause
     name, hours = re.search(r"Work for (.+?) continued: ([\d.,]+) hours in the last 90 days", said).groups()
     entries = october.book.time_entries
     recent = entries[(entries["client_name"] == name) & entries["date"].between("2026-08-03", "2026-10-31")]
@@ -134,6 +134,6 @@ def test_hours_for_a_client_count_from_the_oldest_due_date_if_that_is_recent():
         firm, "invoices", balance=lambda row: row["amount"] if row["invoice_date"] >= dt.date(2026, 9, 1) else 0.0
     )
     month = report_of(firm)
-    said = findings.receivables(month).cause
+    said = section_findings.receivables(month).cause
     # The invoice of 5 September was due on 5 October; 8 days of work follow, of two people.
     assert "102.4 hours since the oldest invoice was due." in said

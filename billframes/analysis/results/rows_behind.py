@@ -31,9 +31,9 @@ from billframes.analysis.facts.items import items
 from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import ITEM_IDS, TIMES, By, columns_of, names_in
-from billframes.analysis.keys.columns import as_text
 from billframes.analysis.keys.formulas import terms_of, value_of
-from billframes.analysis.keys.keys import Added
+from billframes.analysis.keys.groupby import Added
+from billframes.analysis.keys.key_columns import as_text
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords
 from billframes.analysis.results.figure_source import Source

@@ -11,7 +11,7 @@ from billframes._shared.notes import Amount, Rule
 from billframes.analysis.data.engine import collect_counts
 from billframes.analysis.data.expressions import value_if
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.keys.keys import Keys
+from billframes.analysis.keys.groupby import Keys
 
 C = nw.col
 

@@ -16,7 +16,7 @@ from billframes.analysis.data.engine import collect_counts
 from billframes.analysis.data.expressions import count_if, is_in_period
 from billframes.analysis.declare.columns import ENUMS, MATTER_TYPES, UNKNOWN
 from billframes.analysis.facts.work import is_fee, work
-from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.keys.groupby import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import (

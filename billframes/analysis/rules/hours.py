@@ -22,7 +22,7 @@ from billframes.analysis.data.expressions import midnight, quotient
 from billframes.analysis.facts.capacity import available_hours
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.labels import labels
-from billframes.analysis.keys.keys import Sum, Totals
+from billframes.analysis.keys.groupby import Sum, Totals
 from billframes.analysis.rules.loads import has_removed_rows
 from billframes.analysis.rules.people import DAYS_OUTSIDE, HOLIDAYS, LATER_JOINERS, NO_USERS
 from billframes.config.firm import FirmSettings

@@ -12,7 +12,7 @@ from billframes.analysis.data.engine import collect, collect_counts, collect_val
 from billframes.analysis.data.expressions import as_float
 from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
 from billframes.analysis.facts.work import is_of_unknown_matter_type
-from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.keys.groupby import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import ABSENT_WORK, UNKNOWN_INVOICE

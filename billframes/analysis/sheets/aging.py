@@ -28,7 +28,7 @@ from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromB
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.work import due, work
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import OF_MATTERS, Keys, Sum
+from billframes.analysis.keys.groupby import OF_MATTERS, Keys, Sum
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import ABSENT_FROM_INVOICES, JOINED_MATTERS, NO_DUE_DATE
 from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices, note_later_balances

@@ -15,7 +15,7 @@ from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_mea
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import lost_in, note_unknown_invoices, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices

@@ -20,7 +20,7 @@ from billframes.analysis.declare.metrics import Measure, money, ratio_measure, r
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.formulas import with_formulas
-from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.keys.groupby import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import fee_marks, note_spread_fees, note_unknown_invoices
 from billframes.analysis.rules.loads import need_all_dates

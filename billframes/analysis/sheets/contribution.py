@@ -12,7 +12,7 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.fees import FEES, all_fees
 from billframes.periods import DateLike
 

@@ -20,7 +20,7 @@ from billframes.analysis.declare.metrics import BILLED_HOURS, Measure, shared_me
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.analysis.keys.by import TIMES, By, names_in
 from billframes.analysis.keys.formulas import with_formulas
-from billframes.analysis.keys.keys import Keys
+from billframes.analysis.keys.groupby import Keys
 from billframes.periods import DateLike
 
 C = nw.col

@@ -22,8 +22,8 @@ from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromB
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.last_days import billed_until, with_last_days
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys
-from billframes.analysis.results.selection import refuse_periods, selected
+from billframes.analysis.keys.groupby import Keys
+from billframes.analysis.results.selected_figures import refuse_periods, selected
 from billframes.periods import DateLike
 
 C = nw.col

@@ -15,7 +15,7 @@ from billframes.analysis.facts.invoices import is_nearly_cancelled
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.rates import at_rates, rate_of
 from billframes.analysis.keys.by import ITEM_IDS, By
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period

@@ -14,7 +14,7 @@ from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.keys.by import By, names_in
-from billframes.analysis.keys.keys import Keys
+from billframes.analysis.keys.groupby import Keys
 from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
 from billframes.errors import MissingColumnError

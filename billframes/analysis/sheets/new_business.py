@@ -26,7 +26,7 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, Tabl
 from billframes.analysis.facts.client_days import client_days
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.formulas import with_formulas
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.fees import all_fees
 from billframes.analysis.rules.loads import (
     need_all_dates,

@@ -27,7 +27,7 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.rates import at_rates, rate_of
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.keys.groupby import Keys, Sum, Totals
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.analysis.rules.fees import FEES, all_fees, fees_of_work
 from billframes.analysis.rules.people import note_missing_rates

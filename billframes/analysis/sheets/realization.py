@@ -33,7 +33,7 @@ from billframes.analysis.facts.rates import at_rates
 from billframes.analysis.facts.settled_parts import FEE_KINDS, settled_parts, with_settled_parts
 from billframes.analysis.facts.work import due, is_of_types, work
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.fees import lost_in, note_spread_fees, note_typed_fees, typed_marks, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices

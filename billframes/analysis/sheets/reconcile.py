@@ -21,7 +21,7 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact, value_of_entry
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.keys.formulas import with_formulas
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE

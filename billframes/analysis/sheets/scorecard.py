@@ -23,8 +23,8 @@ from billframes.analysis.declare.metrics import Measure, shared_measures, sum_me
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.capacity import PARTIAL_HOURS
 from billframes.analysis.keys.by import By, names_in
-from billframes.analysis.keys.keys import Keys, Sum
-from billframes.analysis.results.selection import refuse_periods, selected
+from billframes.analysis.keys.groupby import Keys, Sum
+from billframes.analysis.results.selected_figures import refuse_periods, selected
 from billframes.analysis.rules.loads import LATER_DAYS, note_unfinished_period
 from billframes.analysis.sheets.realization import ANALYSIS as REALIZATION
 from billframes.analysis.sheets.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG

@@ -23,7 +23,7 @@ from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_m
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.facts.items import items
 from billframes.analysis.keys.by import By, Key
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
 from billframes.periods import DateLike, Period

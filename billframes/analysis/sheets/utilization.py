@@ -37,7 +37,7 @@ from billframes.analysis.facts.capacity import (
 )
 from billframes.analysis.facts.items import items
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum, Totals
+from billframes.analysis.keys.groupby import Keys, Sum, Totals
 from billframes.analysis.rules.hours import hours_outside, note_missing_holidays, note_other_people_and_days
 from billframes.analysis.rules.loads import (
     ITEM_FILTERS,

@@ -23,7 +23,7 @@ from billframes.analysis.declare.metrics import Measure, bucket_measures, retitl
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, TableSpec, TabSpec
 from billframes.analysis.facts.work import is_of_types, is_of_unknown_matter_type, work
 from billframes.analysis.keys.by import By
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.analysis.rules.open_work import has_any_amount, note_open_work, open_marks
 from billframes.errors import MissingColumnError

@@ -21,7 +21,7 @@ from billframes.analysis.declare.metrics import Measure, money, ratio_measure, r
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.work import work
 from billframes.analysis.keys.by import By, Key, names_in
-from billframes.analysis.keys.keys import Keys, Sum
+from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 

@@ -31,7 +31,8 @@ from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.facts.labels import labels
 from billframes.analysis.keys.by import ITEM_IDS, JOINED, By, Key, Sources, find_keys
-from billframes.analysis.keys.columns import (
+from billframes.analysis.keys.formulas import with_formulas
+from billframes.analysis.keys.key_columns import (
     as_text,
     concat_keys,
     key_columns,
@@ -41,7 +42,6 @@ from billframes.analysis.keys.columns import (
     period_name,
     period_number,
 )
-from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.originators import shares_of_originators
 from billframes.periods import CALENDAR_YEAR
 

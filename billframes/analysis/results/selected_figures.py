@@ -12,7 +12,7 @@ from billframes.analysis.data.expressions import columns_or_null
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import TIMES, By, names_in
-from billframes.analysis.keys.keys import Keys
+from billframes.analysis.keys.groupby import Keys
 from billframes.errors import ParameterError
 
 
