@@ -327,7 +327,7 @@ def test_sync_on_a_full_disk_removes_versions_first_and_refreshes_again(place, s
     path, frames = place
     removed = no_space(monkeypatch)
     monkeypatch.setattr(sync, "connected", lambda _: contextlib.nullcontext(small))
-    assert sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="10 days")) == 0
+    assert sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="10 days", close=None)) == 0
     assert removed
     lines = capsys.readouterr().out.splitlines()
     assert "1 old version removed" in lines[0]
