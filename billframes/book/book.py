@@ -29,7 +29,7 @@ from billframes.analysis.results.figures_side_by_side import Top
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
-from billframes.book.methods import FRAME_NAMES, AnalysisMethod
+from billframes.book.methods import FRAME_NAMES, AnalysisMethod, to_keep_one
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
@@ -92,6 +92,9 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
 
     def _place_of(self, name: str) -> str:
         return place_of(name)
+
+    def _instead(self, argument: str) -> str:
+        return to_keep_one(argument)
 
     def __repr__(self) -> str:
         return f"<billframes book {self._dates}; its frames hold all dates>"

@@ -11,7 +11,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, cast
 
 import pandas as pd
@@ -23,9 +23,10 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.data.distinct_names import attach_names
 from billframes.analysis.declare.docstrings import documented_arguments
 from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis, parameters
-from billframes.analysis.keys.by import SHORT_NAMES, names_in
-from billframes.analysis.results.figure_names import figure_names
+from billframes.analysis.keys.by import SHORT_NAMES, key_of, names_in
+from billframes.analysis.results.figure_names import figure_names, name_to_write
 from billframes.book.denied import without_denied
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attach_notes
@@ -77,16 +78,26 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
 
 
 def _instead(analysis: Analysis, argument: str) -> str:
-    """Say what to do instead of passing a frame or a setting, which the book has, or `where`, which `figures` takes."""
+    """Say what to do instead of passing a frame or a setting, which the book has, or what `figures` keeps."""
     if argument in (*FRAME_NAMES, "settings"):
         return f"The book has it; to use another, assign it: book.{argument} = …"
     if argument in FirmSettings.__dataclass_fields__:
         return f"It is one of the settings: assign book.settings = FirmSettings({argument}=…)."
-    if argument not in ("where", "filter", "filters"):
+    is_key = key_of(argument, analysis.takes)
+    if argument not in ("where", "filter", "filters") and not is_key:
         return ""
-    own = [each for each in figure_names() if each.startswith(f"{analysis.name}.")]
-    name = next(iter([*analysis.short[:1], *own]), "")
-    return f"Use book.figures({name!r}, by=…, where=…)." if name else "Filter the rows of its result."
+    own = (name_to_write(each.column) for each in figure_names().values() if each.analysis.name == analysis.name)
+    name = next(chain(analysis.short[1:], own), "")
+    if not name:
+        return "Filter the rows of its result."
+    return to_keep_one(argument, name) if is_key else f"Use book.figures({name!r}, by=…, where=…)."
+
+
+def to_keep_one(argument: str, figure: str = "") -> str:
+    """Say how to keep one client, lawyer or the like, if an argument names a key; else nothing."""
+    key = key_of(argument)
+    where = f"where={{{key!r}: …}}"
+    return key and f"To keep one {title_of_key(key)}: book.figures({repr(figure) if figure else '…'}, by=…, {where})."
 
 
 def call_analysis(
@@ -213,7 +224,7 @@ def _description(name: str, analysis: Analysis, documented: tuple[str, str]) -> 
         other += " A period that is not over ends on the day of the load." if analysis.book.ends_with_load else ""
         kind, text = "date-like, optional", own.meaning if own else other
     elif name in analysis.book.defaults:
-        text = f"{text} {analysis.book.defaults[name].meaning}"
+        text = f"{text.partition(' By default ')[0]} {analysis.book.defaults[name].meaning}"
     elif name == "as_of":
         kind = "date-like, optional"
         text = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 
 import pandas as pd
 
@@ -92,14 +92,27 @@ def as_text(resource: Resource, changes: Sequence[Change], notes: Sequence[str],
 def _line(change: Change, cell: CellChange, first_row: int) -> str:
     line = f"  {_record_label(change, first_row)}"
     if cell.column:
-        line += f"  {cell.column}: {_short(cell.before)} → {_short(cell.after)}"
+        line += f"  {cell.column}: {' → '.join(_both_short(cell))}"
     if cell.status != "will change":
         line += f"  [{cell.status}{f': {cell.reason}' if cell.reason else ''}]"
     return line
 
 
 def _short(value: object) -> str:
-    return cut(" ".join(_cell_text(value).split()), _WIDEST)
+    return cut(_in_one_line(value), _WIDEST)
+
+
+def _both_short(cell: CellChange) -> list[str]:
+    """Return the texts before and after; of long ones, from just before their first difference if it is far."""
+    texts = [_in_one_line(cell.before), _in_one_line(cell.after)]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False))
+    start = len([*same]) - _WIDEST // 3
+    far = start > _WIDEST // 3 and max(map(len, texts)) > _WIDEST
+    return [cut(f"…{text[start:]}" if far else text, _WIDEST) for text in texts]
+
+
+def _in_one_line(value: object) -> str:
+    return " ".join(_cell_text(value).split())
 
 
 def as_html(resource: Resource, changes: Sequence[Change], notes: Sequence[str]) -> str:

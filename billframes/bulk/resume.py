@@ -26,8 +26,8 @@ def resume(
     Parameters
     ----------
     journal : str or Path, optional
-        The file that `Plan.apply` wrote; by default the newest unfinished one of those that `apply` wrote without a
-        given name for the client's server. Its path is then said on stderr.
+        The file that `Plan.apply` wrote. Without a name, the newest unfinished journal in the default folder for the
+        client's server; one that you named must be named again. Its path is then said on stderr.
     client : Client, optional
         A client of the journal's server; by default the default client.
     progress : bool or callable, optional
@@ -82,4 +82,6 @@ def _newest_unfinished(client: Client) -> Journal:
                 return opened
             opened.close()
         os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    raise ParameterError(f"No journal in {folder()} is unfinished for {address or 'a mirror'}.")
+    raise ParameterError(
+        f"No journal in {folder()} is unfinished for {address or 'a mirror'}. If you gave `journal=` a name, pass it."
+    )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "billframes ledes --check 2026-10",
-    "billframes ledes 11835 11861 --ledes-profile granite.toml -o granite.txt",
+    "billframes ledes 11819 --demo --ledes-profile granite.toml -o granite.txt",
 )
 
 REFUSED = 1

@@ -49,7 +49,7 @@ class LedesProfile:
     law_firm_id : str
         The firm's id; in the US its federal tax id. Field 20.
     client : str, optional
-        The client of the profile, by reference, id or name. Bills of other clients are refused.
+        The client of the profile, by reference, id or full name. Bills of other clients are refused.
     client_id : str, optional
         The firm's code of the client, if the client has no usable reference. Field 3.
     matter_ids : mapping of matter to str

@@ -64,11 +64,12 @@ def cash_forecast(
     expenses, fixed_fees : frame, optional
         With `date`, `client_id`, `amount` and `invoice_id`.
     as_of : str or date
-        The day after which cash counts. Balances are those of the load, so an earlier day needs `receipts`.
+        The day after which cash counts. A day before the load needs the receipts of a mirror, or `payments`.
     since : str or date, optional
-        The first day of the mirror. By default the first day of the receipts or payments.
-    horizons : sequence of int, "weeks" or "months"
-        Weeks from the day after `as_of`, added up; or the next 13 weeks or six calendar months, each by itself.
+        The first day that the receipts or payments cover. By default the day of the first of them.
+    horizons : int, sequence of int, "weeks" or "months"
+        Numbers of weeks, such as `8` or `[4, 8]`, from the day after `as_of`, added up; or the next 13 weeks or six
+        calendar months, each by itself.
     by : {"client", "invoice"}, optional
         A row for each client, and one for work not done yet; or for each open invoice or credit, and for work not
         billed yet and not done yet.

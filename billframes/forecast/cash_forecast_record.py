@@ -72,7 +72,7 @@ def cash_forecast_record(
         The last day on which cash counts.
     since
         As for `cash_forecast`.
-    horizons : sequence of int
+    horizons : int or sequence of int
         Weeks from the day after a forecast, added up.
     every : int
         The weeks from one forecast to the next.

@@ -40,8 +40,8 @@ SIMPLE_RULE = Measure(
 )
 
 OF_BOOK = {
-    "as_of": BookArgument(_day, "By default the day of the load, whatever the period: balances are of that day."),
-    "since": BookArgument(_seen(0), "By default the first day of the book's mirror."),
+    "as_of": BookArgument(_day, "By default the day of the load, whatever the period."),
+    "since": BookArgument(_seen(0), "By default the first day of the mirror, else of the payments."),
     "receipts": BookArgument(_seen(1), "By default those of the book's mirror."),
     "became_final": BookArgument(_seen(2), "By default those of the book's mirror."),
 }

@@ -7,7 +7,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 from billframes._shared.format import short_date
 from billframes._shared.names import as_given
@@ -15,7 +15,7 @@ from billframes.errors import ParameterError
 from billframes.forecast.forecasts import Span
 from billframes.periods import MONTHS
 
-Horizons = Sequence[int] | Literal["weeks", "months"]
+Horizons = int | Sequence[int] | Literal["weeks", "months"]
 
 _WEEKS, _MONTHS, _LONGEST = 13, 6, 52
 
@@ -57,7 +57,7 @@ def read_horizons(horizons: Horizons, day: dt.date) -> list[Horizon]:
         if horizons == "weeks":
             starts = [day + dt.timedelta(days=7 * nth + 1) for nth in range(_WEEKS)]
             return [_week(start, day) for start in starts]
-    weeks = list(horizons) if isinstance(horizons, Sequence) and not isinstance(horizons, str) else []
+    weeks: list[int] = list[Any](horizons) if isinstance(horizons, Sequence) else [horizons]
     whole = all(isinstance(each, Integral) and not isinstance(each, bool) and 0 < each <= _LONGEST for each in weeks)
     if not weeks or not whole or weeks != sorted(set(weeks)):
         raise ParameterError(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._shared.export import check_output
 from billframes.ledger.writing import write_report
 
 _COMPANY = "The sandbox's firm"
@@ -54,6 +55,7 @@ def sandbox_reports(folder: str | os.PathLike[str], *, corrected: bool = False) 
     from billframes.client import Client
     from billframes.sandbox import Sandbox
 
+    check_output(Path(folder) / "A_R Aging Detail.csv", "")
     with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"], profile="", progress=False) as client:
         invoices = client.invoices()
         expenses = client.expenses()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
 
+from billframes.analysis.data.distinct_names import attach_names_of
 from billframes.analysis.keys.by import By
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
@@ -277,7 +278,8 @@ class Mirror(LoaderSet):
         """
         span = resolve(start, end, calendar=FirmCalendar(lambda: self))
         chosen = versions_to_compare(self._versions(), span, self.path)
-        return compare(self._storage, chosen, self._client_names())[0]
+        found = compare(self._storage, chosen, self._client_names())[0]
+        return cast("pd.DataFrame", attach_names_of(found, [self.clients(select="reference")]))
 
     def restated(
         self,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from billframes._shared.export import check_output
 from billframes.report.outline import OUTLINE
 
 _ABOUT = """\
@@ -67,4 +68,5 @@ def write_notebook(path: str | Path) -> None:
     >>> from billframes import report
     >>> report.write_notebook("monthly.ipynb")  # doctest: +SKIP
     """
+    check_output(path, "path=")
     Path(path).write_text(json.dumps(new_notebook(), indent=1) + "\n", encoding="utf-8")

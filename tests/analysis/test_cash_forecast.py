@@ -16,6 +16,7 @@ from billframes.errors import IncompleteDataWarning, MissingColumnError, Paramet
 from billframes.forecast import curves, ranges
 from billframes.forecast.forecasts import _convolve, _less_credits
 from billframes.forecast.history import Falls, History
+from billframes.forecast.horizons import read_horizons
 from tests.forecast import tries
 from tests.forecast.firms import Firm, Habits, make_firm
 
@@ -138,6 +139,13 @@ def test_a_credit_lowers_the_clients_oldest_invoices():
 
 
 # What holds for any firm.
+
+
+def test_one_horizon_needs_no_list():
+    day = dt.date(2026, 10, 31)
+    assert read_horizons(8, day) == read_horizons([8], day)
+    with pytest.raises(ParameterError, match="horizons=True takes whole numbers of weeks"):
+        read_horizons(True, day)
 
 
 def test_the_parts_add_up_and_longer_horizons_have_more(frames):

@@ -9,8 +9,10 @@ import pytest
 
 import billframes as bf
 from billframes.analysis.declare.explanation import Explanation
+from billframes.analysis.declare.glossary import GLOSSARY, term
 from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import BUCKET
+from billframes.analysis.results.figure_names import find_figure
 from billframes.config.firm import FirmSettings
 from billframes.ledger.tie_out_rows import REASONS
 from billframes.schema import resources
@@ -97,6 +99,32 @@ def test_the_error_for_a_misspelt_name_suggests_the_closest():
 def test_public_names_that_are_not_explained_are_located(word, place):
     with pytest.raises(bf.errors.ParameterError, match=f"See {place} and its help"):
         bf.explain(word)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        *((each.replace("_", " "), each) for each in ("billing_lag", "cash_forecast", "tie_out", "budget_burn")),
+        ("Target hours", "target_hours"),
+    ],
+)
+def test_a_name_may_be_written_with_spaces(words, name):
+    assert repr(bf.explain(words)) == repr(bf.explain(name))
+
+
+def test_a_title_of_a_figure_leads_to_its_name():
+    with pytest.raises(bf.errors.ParameterError, match="no figure 'fees billed'. Did you mean 'billed_amount'?"):
+        find_figure("fees billed")
+
+
+def test_a_synonym_is_shown_with_its_word():
+    assert repr(bf.explain("leakage")).startswith("leakage: see write-down\n")
+    assert "<strong>leakage: see write-down</strong>" in bf.explain("leakage")._repr_html_()
+    assert repr(bf.explain("Lock up")).startswith("Lock-up\n")
+    for each in GLOSSARY:
+        for word in each.also:
+            assert term(word) == each
+            assert repr(term(word)).startswith(f"{word}: see {each.name}\n")
 
 
 def test_a_plural_is_the_word():

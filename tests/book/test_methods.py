@@ -197,6 +197,35 @@ def test_a_filter_leads_to_a_figure_that_takes_it(october_book, name):
         assert find_figure(figure)
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda book: book.wip(by="matter", responsible="Harrow"),
+            r"responsible lawyer: book.figures\('wip', by=…, where={'responsible': …}\)\.$",
+        ),
+        (lambda book: book.aging(practice_area="Tax"), r"figures\('receivables', by=…, where={'practice_area': …}\)"),
+        (lambda book: book.realization(client="Acme"), r"To keep one client: .* where={'client': …}\)\.$"),
+        (lambda book: book.wip(lawyer="Harrow"), r"where={'responsible': …}"),
+        (lambda book: book.wip(cf_office="Boston"), r"To keep one office: .* where={'cf_office': …}"),
+        (lambda book: book.wip(matter_type="hourly"), r"Did you mean 'matter_types'\?$"),
+        (lambda book: book.overdue_invoices(client="Acme"), r"Filter the rows of its result\.$"),
+        (lambda book: book.figures("wip", responsible="Harrow"), r"figures\(…, by=…, where={'responsible': …}\)"),
+        (lambda book: book.rows("wip", user="Harrow"), r"Pass where={'user': …}\.$"),
+        (lambda book: bf.figures("wip", originator="Harrow"), r"Pass where={'originator': …}\."),
+    ],
+)
+def test_a_key_that_is_passed_as_an_argument_leads_to_where(october_book, call, said):
+    with pytest.raises((bf.errors.CallError, bf.errors.ParameterError), match=said):
+        call(october_book)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_an_argument_has_one_default(method):
+    for entry in re.split(r"\n(?=\S)", inspect.getdoc(method)):
+        assert " ".join(entry.split()).count("By default") <= 1
+
+
 @pytest.mark.parametrize("by", ["week", "month"])
 def test_a_forecast_by_weeks_leads_to_its_horizons(october_book, by):
     with pytest.raises(bf.errors.ParameterError, match=f"Pass horizons='{by}s'"):

@@ -38,6 +38,16 @@ def test_an_unedited_frame_has_no_change_and_costs_no_more_requests_than_loading
     assert firm.changes(0) == []
 
 
+def test_a_long_text_is_shown_from_just_before_its_first_difference(firm):
+    entries = firm.client.time_entries("2026-10", billed=False).head(1)
+    long = "Review the lease and its schedules, and draft a letter on the covenants to repair, with "
+    before, after = f"{long}one exhibit.", f"{long}two exhibits."
+    firm.client.time_entries.update(entries["time_entry_id"].iloc[0], description=before)
+    entries = firm.client.time_entries("2026-10", billed=False).head(1)
+    shown = repr(firm.client.time_entries.plan(entries.assign(description=after)))
+    assert re.search(r"description: …[^→]*with one exhibit\. → …[^→]*with two exhibits\.$", shown)
+
+
 @pytest.mark.parametrize("resource", ["expenses", "fixed_fees", "matters", "clients"])
 def test_every_resource_comes_back_as_it_was(firm, resource):
     loader = getattr(firm.client, resource)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import billframes as bf
+from billframes import sandbox as sandbox_package
 from billframes.cli import main
+from billframes.ebilling.command import EXAMPLES
 
 PROFILE = 'law_firm_id = "06-1234567"\nadjustments = "lines"\n'
 
@@ -23,6 +27,13 @@ def test_a_file_is_written_and_passes_its_own_check(tmp_path, capsys):
     assert main(["ledes", "11819", "--ledes-profile", "firm.toml", "-o", "11819.txt"]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "11819.txt")
     assert bf.ebilling.ledes_check(tmp_path / "11819.txt").empty
+
+
+def test_the_example_of_the_help_writes_a_file(tmp_path):
+    profile = Path(sandbox_package.__file__).with_name("profiles") / "granite.toml"
+    (tmp_path / profile.name).write_bytes(profile.read_bytes())
+    assert main(EXAMPLES[1].split()[1:]) == 0
+    assert (tmp_path / "granite.txt").exists()
 
 
 @pytest.mark.parametrize("given", [["--profile", "firm.toml"], ["--profile=firm.toml"]])

@@ -137,6 +137,13 @@ def test_a_page_explains_every_option_of_a_command(command):
         assert re.search(rf"^\| `{re.escape(word)}\b", text, re.MULTILINE), word
 
 
+def test_frames_are_shown_as_pandas_aligns_them():
+    """Doctests ignore the number of spaces."""
+    for page in PAGES:
+        for table in re.findall(r"^( +[\w ]+)\n((?:\d+ .+\n)+)", page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert {len(row) for row in table[1].splitlines()} == {len(table[0])}, (page.name, table[0])
+
+
 def test_the_targets_of_links_exist():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):

@@ -371,3 +371,8 @@ def test_a_report_that_excel_saved_as_unicode_text_is_read(encoding):
 def test_a_cut_utf_16_file_is_refused_as_that():
     with pytest.raises(LedgerError, match="begins as utf-16-le text, but is not, so it is cut off"):
         read(AGING.encode("utf-16")[:-1])
+
+
+def test_the_sandboxs_reports_need_a_folder(tmp_path):
+    with pytest.raises(ParameterError, match=r"Detail\.csv can't be written: there is no folder"):
+        bf.ledger.sandbox_reports(tmp_path / "books")

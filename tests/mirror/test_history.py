@@ -162,3 +162,16 @@ def test_a_version_can_be_a_number_of_the_history(changed_mirror):
     m, _ = changed_mirror
     newest = m.history()["version"].max()
     assert m.as_of(newest).version == newest
+
+
+def test_receipts_remember_the_references_of_clients_of_one_name(changed_mirror, writer):
+    m, done = changed_mirror
+    receipts = m.implied_receipts("2026-10")
+    ids = receipts.loc[receipts["invoice_id"].isin(done["paid"]), "client_id"].unique()
+    for id_ in ids:
+        writer.clients.update(id_, name="Namesake LLP")
+    m.refresh()
+    clients = m.clients(select="reference").set_index("client_id")
+    shown = repr(bf.show(m.implied_receipts("2026-10")))
+    assert len(ids) == 2
+    assert all(f"Namesake LLP ({clients['reference'][id_]})" in shown for id_ in ids)

@@ -14,7 +14,7 @@ from billframes.commands import sandbox_client
 from billframes.errors import AuthenticationError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build
-from billframes.report.notebook import new_notebook
+from billframes.report.notebook import new_notebook, write_notebook
 from billframes.report.outline import OUTLINE
 from billframes.report.pdf import chromium, print_pages
 
@@ -40,6 +40,8 @@ def test_the_message_about_a_missing_package_names_the_extra(monkeypatch, out):
 def test_an_invalid_output_path_is_refused_before_any_work(tmp_path):
     with pytest.raises(ParameterError, match="there is no folder"):
         build({"month": "2026-10"}, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ParameterError, match="there is no folder"):
+        write_notebook(tmp_path / "nowhere" / "report.ipynb")
     with pytest.raises(ParameterError, match="is a folder"):
         build({"month": "2026-10"}, tmp_path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from billframes.analysis.declare.explanation import as_html, definition_list
 
@@ -23,23 +23,30 @@ class Term:
     meaning : str
         The definition, one to three sentences.
     also : tuple of str
-        Other words for the same.
+        Other words that lead to it.
+    asked : str
+        The one of them that was looked up.
     """
 
     name: str
     meaning: str
     also: tuple[str, ...] = ()
+    asked: str = field(default="", compare=False)
+
+    @property
+    def _heading(self) -> str:
+        return f"{self.asked}: see {self.name}" if self.asked else self.name.capitalize()
 
     def __repr__(self) -> str:
         return "\n".join(
-            [self.name.capitalize(), *textwrap.wrap(self.meaning, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
+            [self._heading, *textwrap.wrap(self.meaning, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
         )
 
     def _repr_markdown_(self) -> str:
-        return f"**{self.name.capitalize()}**: {self.meaning}"
+        return f"**{self._heading}**: {self.meaning}"
 
     def _repr_html_(self) -> str:
-        return f"<p><strong>{as_html(self.name.capitalize())}</strong>: {as_html(self.meaning)}</p>"
+        return f"<p><strong>{as_html(self._heading)}</strong>: {as_html(self.meaning)}</p>"
 
 
 class Glossary(tuple[Term, ...]):
@@ -67,7 +74,10 @@ def term(name: str) -> Term | None:
     'lock-up'
     """
     plain = _plain(name)
-    return _BY_NAME.get(plain) or _BY_NAME.get(plain.removesuffix("s"))
+    found = _BY_NAME.get(plain) or _BY_NAME.get(plain.removesuffix("s"))
+    if found is None or _plain(found.name) in (plain, plain.removesuffix("s")):
+        return found
+    return replace(found, asked=name)
 
 
 def _plain(name: str) -> str:

@@ -72,6 +72,28 @@ FIGURES = frozenset({"amount", "balance", "fixed_fee_amount", "hours"})
 _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
 
 
+def key_of(argument: str, takes: Collection[str] = ()) -> str:
+    """
+    Return the key that an unknown argument of a call names, unless the call takes its plural; else nothing.
+
+    Examples
+    --------
+    >>> key_of("lawyer"), key_of("client_id"), key_of("cf_office"), key_of("hours")
+    ('responsible', 'client_id', 'cf_office', '')
+    """
+    keys = {*SHORT_NAMES, *_ALIASES} - {*TIMES}
+    name = _OTHER_WORDS.get(argument, argument)
+    # `users` are a frame, but `matter_types` an option.
+    is_option = name not in PEOPLE_AND_MATTERS and f"{name}s" in takes
+    return name if not is_option and (name in keys or name.startswith(_PREFIXES)) else ""
+
+
+def pass_where(argument: str, takes: Collection[str]) -> str:
+    """Return a hint for an unknown argument of a call that takes `where`: the key to pass there, or a similar name."""
+    key = key_of(argument, takes)
+    return f" Pass where={{{key!r}: …}}." if key else closest(argument, takes)
+
+
 def columns_of(name: str, there: Collection[str]) -> list[str]:
     """Return those columns of a result that the key of this name made: an id and its label, or a single value."""
     other = name if name in there and name not in _ALIASES else _OTHER_WORDS.get(name.lower(), name)

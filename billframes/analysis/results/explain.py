@@ -163,13 +163,17 @@ def explain(name: str | None = None) -> Explanation | Explanations | FigureList 
         return analyses()[name]
     if name == "figures":
         return FigureList({each.column: each for each in reversed(figure_names().values())}.values())
-    found = GLOSSARY if name == "glossary" else term(name)
+    found = GLOSSARY if name == "glossary" else term(str(name))
     if found is not None:
         return found
-    if name in figure_names() or same_name(name):
-        return FigureExplanation.of(find_figure(name))
+    spoken = snake_case(str(name))
+    if spoken in analyses():
+        return analyses()[spoken]
+    for each in (name, spoken):
+        if each in figure_names() or same_name(each):
+            return FigureExplanation.of(find_figure(each))
     words = [*analyses(), *figure_names(), *(each.name for each in GLOSSARY)]
-    place = place_of(snake_case(str(name)))
+    place = place_of(spoken)
     hint = f" See {place} and its help()." if place else closest(name, words)
     takes = " bf.explain() lists the analyses, bf.explain('figures') the figures, and bf.explain('glossary') the words."
     raise ParameterError(f"name={name!r} is neither an analysis, nor a figure, nor a special word.{hint or takes}")

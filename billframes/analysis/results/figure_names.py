@@ -126,9 +126,9 @@ def find_figure(name: str) -> Figure:
         raise ParameterError(f"{text!r} is an analysis. Write the names of its figures, such as {', '.join(first)}.")
     if own:
         raise ParameterError(f"{text!r} can't stand beside other figures; call book.{own}(…).")
-    raise ParameterError(
-        f"There is no figure {text!r}.{closest(text, [*short, *known])} bf.explain('figures') lists all of them."
-    )
+    titled = next((each.column for each in known.values() if each.measure.title.lower() == text.lower()), "")
+    hint = f" Did you mean {titled!r}?" if titled else closest(text, [*short, *known])
+    raise ParameterError(f"There is no figure {text!r}.{hint} bf.explain('figures') lists all of them.")
 
 
 def _meaning(figure: Figure) -> str:

@@ -24,7 +24,7 @@ from billframes.analysis.data.engine import to_dicts
 from billframes.analysis.data.native import nan_to_null, to_native
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.declare.spec import Analysis, parameters
-from billframes.analysis.keys.by import TIMES, By, columns_of, names_in
+from billframes.analysis.keys.by import TIMES, By, columns_of, names_in, pass_where
 from billframes.analysis.results.figure_names import FIGURES, find_figures
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
 from billframes.analysis.results.figure_source import Source
@@ -157,7 +157,7 @@ def data_of(function: str, settings: FirmSettings | None, frames: Mapping[str, A
     for name in given:
         if name not in FRAMES:
             raise ParameterError(
-                f"{function} takes no argument {name!r}.{closest(name, [*FRAMES, 'where'])} Figures are named by "
+                f"{function} takes no argument {name!r}.{pass_where(name, [*FRAMES, 'where'])} Figures are named by "
                 f"position, and frames are {', '.join(FRAMES)}."
             )
     if not given:

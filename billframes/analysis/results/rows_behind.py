@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from billframes._shared.names import closest
 from billframes.analysis.data.call import Asked, Call, rows_of
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect, to_arrow
@@ -30,7 +29,7 @@ from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
-from billframes.analysis.keys.by import ITEM_IDS, TIMES, By, columns_of, names_in
+from billframes.analysis.keys.by import ITEM_IDS, TIMES, By, columns_of, names_in, pass_where
 from billframes.analysis.keys.formulas import terms_of, value_of
 from billframes.analysis.keys.groupby import Added
 from billframes.analysis.keys.key_columns import as_text
@@ -155,7 +154,7 @@ def rows_from(
     analysis = found.analysis
     if unknown := [each for each in options if each not in analysis.takes]:
         raise ParameterError(
-            f"{analysis.name} takes no {unknown[0]!r}.{closest(unknown[0], {*analysis.takes, 'where'})}"
+            f"{analysis.name} takes no {unknown[0]!r}.{pass_where(unknown[0], {*analysis.takes, 'where'})}"
         )
     keys = list(dict.fromkeys([*names_in(by), *filters]))
     if "start" not in analysis.takes and (times := {*keys} & {*TIMES}):

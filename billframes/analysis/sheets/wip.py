@@ -193,7 +193,7 @@ def _sums(names: Sequence[str], day: dt.date, bounds: Sequence[int]) -> list[Sum
 
 ANALYSIS = Analysis(
     function=wip,
-    short=("wip_amount", "work_in_progress"),
+    short=("wip_amount", "wip", "work_in_progress"),
     question="How much work is done and not yet invoiced, and how old is it?",
     summary=(
         "It adds up the value of the work that is not on a final invoice yet, by the days since it was done. Work on "
