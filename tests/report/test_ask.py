@@ -285,6 +285,9 @@ def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp
     assert any(re.fullmatch(r"#receivables/by=matter/client=[a-z0-9-]+/2026-10\.\.2026-10", each) for each in addresses)
     assert page.locator(".points .to-ask").first.inner_text().endswith(".")
     assert re.search(r"Or start from page one: .+, realization · .+, receivables", page.inner_text(".ask"))
+    for media, is_shown in (("screen", True), ("print", False), ("screen", True)):
+        page.emulate_media(media=media)
+        assert page.is_visible(".ask h2") == is_shown
     page.locator(".tile .to-ask").first.click()
     total = page.locator(".ask tfoot td").first.get_attribute("title")
     hours = october.result("utilization", by=None, start=october.first, end=october.last)["client_hours"].iloc[0]
