@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from html import escape
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +26,7 @@ from billframes._shared.format import MISSING, format_number, label_of
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.data.engine import collect
 from billframes.analysis.data.native import without_attrs, wrap_frame
-from billframes.analysis.declare.lookup import heading_of, measure
+from billframes.analysis.declare.lookup import analyses, heading_of, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import FIGURES, figure_columns
@@ -44,6 +45,9 @@ _OWN_NAMES = ("name", "label")
 # Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")
 _OWN_NAME, _DATE, _NAME, _FIGURE, _OTHER, _INSTANT, _ID = range(7)
+# The columns in a template of a chart's text, and the main figures of frames that are no analysis's.
+_IN_WORDS = re.compile(r"\{(\w+)")
+_RESULTS = ("implied_receipt_amount",)
 # Characters of a text in a terminal, from a wide one to a narrow one.
 _WIDEST = 50
 _WIDTHS = (_WIDEST, 30, 20)
@@ -52,8 +56,10 @@ _WIDTHS = (_WIDEST, 30, 20)
 class ShownFrame:
     """A frame as `show` displays it, in a notebook and in a terminal."""
 
-    def __init__(self, texts: pd.DataFrame, numbers: set[str], rows: int | None, frame: Any) -> None:
-        self._texts, self._numbers, self._rows, self._frame = texts, numbers, rows, frame
+    def __init__(
+        self, texts: pd.DataFrame, numbers: set[str], rows: int | None, frame: Any, main: Sequence[str] = ()
+    ) -> None:
+        self._texts, self._numbers, self._rows, self._frame, self._main = texts, numbers, rows, frame, main
 
     @property
     def columns(self) -> list[str]:
@@ -69,22 +75,24 @@ class ShownFrame:
         return every if shown == self._rows else f"the first {shown:,} of {every}"
 
     def __repr__(self) -> str:
-        texts = self._texts.set_axis(self._headings, axis="columns")
         # Texts are shorter if so more columns fit.
-        fit, widest = max((self._columns_that_fit(widest), widest) for widest in _WIDTHS)
-        more = len(self.columns) - fit
+        fit, widest = max(((self._that_fit(widest), widest) for widest in _WIDTHS), key=lambda each: len(each[0]))
+        texts = self._texts[fit].set_axis(map(shown_heading, fit), axis="columns")
+        more = len(self.columns) - len(fit)
         note = f"{self._note}; {more} more column{'s' * (more > 1)}" if more else self._note
-        return f"{texts.iloc[:, :fit].to_string(index=False, max_colwidth=widest)}\n{note}"
+        return f"{texts.to_string(index=False, max_colwidth=widest)}\n{note}"
 
-    def _columns_that_fit(self, widest: int) -> int:
-        """Return how many columns the terminal shows side by side, at least one."""
-        lengths = [
-            max(len(heading), *(min(len(text), widest) for text in self._texts[name]), 0)
-            for name, heading in zip(self.columns, self._headings, strict=True)
-        ]
+    def _that_fit(self, widest: int) -> list[str]:
+        """Return the columns that the terminal shows side by side, at least one: keys, main figures, then others."""
+        keys = list(takewhile(lambda name: name not in self._numbers, self.columns))
+        ranked = list(dict.fromkeys([*keys, *self._main, *self.columns]))
+        lengths = (
+            max(len(shown_heading(name)), *(min(len(text), widest) for text in self._texts[name]), 0) for name in ranked
+        )
         width = shutil.get_terminal_size((pd.get_option("display.width") or 80, 0)).columns
         fit = sum(end <= width for end in accumulate(lengths, lambda end, length: end + 1 + length))
-        return max(fit, min(1, len(lengths)))
+        chosen = ranked[: max(fit, 1)]
+        return [name for name in self.columns if name in chosen]
 
     @property
     def _headings(self) -> list[str]:
@@ -165,7 +173,8 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     kinds = _ordered_kinds(few)
     few = DistinctNames(every if total == len(every) else _everyone(frame, every))(few)
     texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in kinds}, dtype="str")
-    return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame)
+    main = [] if FIGURES in few.attrs else _main_figures(kinds)
+    return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame, main)
 
 
 def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str = ",", names: bool = False) -> None:
@@ -257,6 +266,16 @@ def _ordered_kinds(few: pd.DataFrame) -> dict[str, tuple[int, str | None]]:
         # The first column can be the key of a result, such as the role of people.
         kinds[first] = (_NAME, kinds[first][1])
     return {name: kinds[name] for name in sorted(few.columns, key=lambda name: kinds[name][0])}
+
+
+def _main_figures(columns: Collection[str]) -> list[str]:
+    """Return the columns that the chart and then the table of their analysis show, the chart's text first."""
+    analysis = max(analyses().values(), key=lambda each: len(set(each.measure_names).intersection(columns)))
+    chart, table = analysis.chart, analysis.table
+    names = [name for words in (chart.words if chart else ()) for name in _IN_WORDS.findall(words)]
+    names += [*(chart.columns if chart else ()), *(table.brief if table else ())]
+    names = [name for name in names if not table or name not in table.if_any]
+    return [name for name in dict.fromkeys([*names, *_RESULTS]) if name in columns]
 
 
 def _all_rows(frame: Any) -> pd.DataFrame:

@@ -136,6 +136,19 @@ def test_a_terminal_shows_the_columns_that_fit(entries, monkeypatch, width):
     assert shown == {30: 1, 80: 5, 140: 10, 1000: len(entries.columns)}[width]
 
 
+def test_a_terminal_shows_keys_and_then_the_main_figures(monkeypatch):
+    """Receivables have a column for each age, and what is owed and overdue behind them."""
+    monkeypatch.setenv("COLUMNS", "60")
+    ages = ["current", "1-30", "31-60", "61-90", "91+", "credit_amount", "total", "overdue"]
+    aging = pd.DataFrame({"client_name": ["Acme Holdings"], **{name: [123456.0] for name in ages}})
+    heads, *_, note = repr(bf.show(aging)).split("\n")
+    assert heads.split() == ["Client", "Current", "1–30", "days", "Total", "Overdue"]
+    assert note == "1 row; 4 more columns"
+    parts = ["balance_before", "balance_after", "fall_amount", "adjusted_amount", "implied_receipt_amount"]
+    receipts = pd.DataFrame({"client_name": ["Acme Holdings"], **{name: [123456.0] for name in parts}})
+    assert "Implied receipt amount" in repr(bf.show(receipts))
+
+
 def test_own_columns_are_formatted_by_the_last_word_of_their_names():
     own = {"lost_amount": [1234.5], "own_hours": [2.0], "own_ratio": [0.25], "own_rate": [300.0], "rank": [3]}
     shown = bf.show(pd.DataFrame(own))

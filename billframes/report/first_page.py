@@ -137,8 +137,7 @@ def tiles(month: Month) -> list[Tile]:
     """Return the figures in their order, without those that are not known in any month."""
     if month.is_empty:
         return []
-    fees = "fees_amount" if month.other_fees else "billed_amount"
-    names = ("client_hours", "utilization", fees, "billing_realization")
+    names = ("client_hours", "utilization", month.fees_column, "billing_realization")
     compared = [_compared(month, name) for name in names if not (month.scope and name == "utilization")]
     lockup = [_lockup(month)] if math.isfinite(month.balances["Lock-up"]) and not month.why_no_lockup else []
     known = [each for each in compared if each.value != MISSING or any(map(math.isfinite, each.months))]
@@ -230,8 +229,8 @@ def _cash(month: Month) -> list[Tile]:
 def _receivables(month: Month) -> Tile:
     row = month.receivables(None).iloc[0]
     unused = float(row["credit_amount"])
-    undeducted = f"; {format_number(-unused, 'money')} of unused credits not deducted" if unused <= -0.5 else ""
-    line = f"{format_number(float(row['overdue']), 'money')} overdue{undeducted}"
+    before = f" before {format_number(-unused, 'money')} of unused credits" if unused <= -A_UNIT else ""
+    line = f"{format_number(float(row['overdue']), 'money')} overdue{before}"
     return Tile(
         _of_day("Receivables", month.balances_day),
         format_number(float(row["total"]), "money"),

@@ -37,6 +37,18 @@ def anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
+def unbroken(text: str) -> str:
+    r"""
+    Return a headline whose days stay on one line.
+
+    Examples
+    --------
+    >>> unbroken("Fees fell (1–14 September 2026: 26,752).")
+    'Fees fell (1\u2060–\u206014\xa0September 2026: 26,752).'
+    """
+    return re.sub(r"(\d)–(\d+) (?=[A-Z])", "\\1\u2060–\u2060\\2\xa0", text)
+
+
 @functools.cache
 def templates() -> jinja2.Environment:
     """Return the package's templates, which escape every value."""
@@ -44,6 +56,6 @@ def templates() -> jinja2.Environment:
 
     loader = jinja2.PackageLoader("billframes.report", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["anchor"] = anchor
+    environment.filters |= {"anchor": anchor, "unbroken": unbroken}
     environment.filters["money"] = lambda value: format_value(value, "money")
     return environment

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from billframes._shared.format import format_number, month_name
 from billframes.analysis.declare.lookup import measures
+from billframes.periods import Period
 from billframes.report.figures import limits
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR
@@ -94,9 +95,13 @@ def year_lines(month: Month, measure: str, column: str) -> LineChart | None:
 
 
 def fees_line(month: Month) -> LineChart | None:
-    """Draw all fees of twelve months, for a firm that bills no time."""
-    now = month.by_month["fees_amount"].astype("float64").tolist()[-YEAR:]
-    return line_chart(month, "fees_amount", now, [math.nan] * len(now))
+    """Draw all fees of twelve months, for a firm that bills not only time, beside the twelve months before."""
+    months = list(map(month.earlier, range(2 * YEAR - 1, -1, -1)))
+    rows = month.result("contribution", by="month", start=months[0], end=month.last).set_index("month")["fees_amount"]
+    found = [float(rows.get(f"{each:%Y-%m}", 0.0)) if month.is_known(Period(each)) else math.nan for each in months]
+    if not month.ends_month:
+        found[-1] = math.nan
+    return line_chart(month, "fees_amount", found[YEAR:], found[:YEAR])
 
 
 def _short(value: float, unit: str) -> str:

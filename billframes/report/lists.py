@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
+from billframes._shared.format import count_of
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure
 from billframes.report.month import Month, once
@@ -15,8 +18,12 @@ _SHORT_DAYS = Measure("short_days", "Short days", "count", "Working days with le
 
 
 def _with_all_findings(rows: pd.DataFrame) -> pd.DataFrame:
-    joined = rows.groupby("matter_id")["finding"].agg(", ".join).str.capitalize()
+    joined = rows.groupby("matter_id")["finding"].agg(_in_words).str.capitalize()
     return rows.assign(all_findings=rows["matter_id"].map(joined))
+
+
+def _in_words(findings: pd.Series[Any]) -> str:
+    return ", ".join(each if number == 1 else count_of(number, each) for each, number in Counter(findings).items())
 
 
 _STALE = Table(

@@ -243,6 +243,11 @@ class Month(MonthDays):
         }
         return {words: fees[name] for words, name in kinds.items() if abs(fees[name]) >= A_UNIT}
 
+    @property
+    def fees_column(self) -> str:
+        """The column of the page's figure of fees: all fees, if not all of the month's are fees billed."""
+        return "fees_amount" if self.other_fees else "billed_amount"
+
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by days past due, by a key or in one row."""
         return self.result("aging", by=by, as_of=self.as_of)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -259,10 +258,8 @@ def _calls(month: Month) -> ReportTable:
 
 
 def trends(month: Month) -> list[tuple[LineChart, ...]]:
-    """Return fees billed and realization of twelve months, each as a line."""
-    lines: Iterator[LineChart | None] = (
-        year_lines(month, name, unit)
-        for name, unit in (("billed_amount", "now_amount"), ("billing_realization", "now_ratio"))
-    )
-    drawn = tuple(each for each in lines if each) or tuple(filter(None, [fees_line(month)]))
+    """Return the fees and realization of twelve months, each as a line."""
+    billed = None if month.other_fees else year_lines(month, "billed_amount", "now_amount")
+    realized = year_lines(month, "billing_realization", "now_ratio")
+    drawn = tuple(filter(None, (billed or fees_line(month), realized)))
     return [drawn] if drawn else []

@@ -26,6 +26,7 @@ RATES = Rule(figure="effective_rate", moved_by=0.05)
 ORIGINATION = Rule(figure="contribution.share", by="originator", moved_by=0.1)
 # Of twelve months.
 CONCENTRATION = Rule(figure="contribution.share", by="client", reaches=0.15)
+UNEVEN = Rule(figure="contribution.share × the clients with fees", by="client", above=1.5)
 NEW_CLIENTS = Rule(figure="new_client_share", reaches=0.1)
 
 

@@ -8,7 +8,7 @@ to a practice area, and from a client to a matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,9 @@ import pandas as pd
 from billframes._shared.format import count_of, format_number, format_rounded
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.report import figures, key_points, lists, page_parts, report_tables, rules
+from billframes.analysis.declare.lookup import measures
+from billframes.periods import year_before
+from billframes.report import figures, key_points, lists, page_parts, report_tables, rules, standing_out
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
 from billframes.report.open_amounts import called
@@ -59,7 +61,8 @@ def fees(month: Month) -> Finding | None:
 def _how_many(number: int, of_all: int, noun: str, words: str) -> str:
     if of_all == 1:
         return ""
-    return f"; {f'all {of_all} {noun}s' if number == of_all else f'{number} of {of_all} {noun}s'} brought {words}"
+    every = f"both {noun}s" if of_all == 2 else f"all {of_all} {noun}s"
+    return f"; {every if number == of_all else f'{number} of {of_all} {noun}s'} brought {words}"
 
 
 def _matter_of(month: Month, client: Any, label: str, change: float) -> str:
@@ -150,10 +153,10 @@ def hours(month: Month) -> Finding | None:
 
 
 def _missing_by_role(month: Month, missing: ReportTable) -> str:
-    """Say which role lacks most hours: people are not named for it."""
+    """Say which role lacks most hours, unless several do: people are not named for it."""
     by_role = missing.rows.groupby(page_parts.roles_of(month, missing.rows["user_id"]))["missing_hours"].sum()
     role, total = str(by_role.idxmax()), float(missing.total["missing_hours"].iloc[0])
-    if by_role.max() >= total - LEAST_HOURS:
+    if by_role.max() >= total - LEAST_HOURS or (by_role > by_role.max() - LEAST_HOURS).sum() > 1:
         return f"{_hours(total)} may be missing."
     return f"{role} lack {_hours(by_role.max())} of the {_hours(total)} that may be missing."
 
@@ -265,19 +268,32 @@ def receivables(month: Month) -> Finding | None:
 
 
 def trends(month: Month) -> Finding | None:
-    """Say how the fees billed of twelve months changed, if those of the year before are known."""
-    rows = month.month_by_month("billed_amount").iloc[-YEAR:]
-    now, before = (float(rows[name].sum(skipna=False)) for name in ("now_amount", "year_ago_amount"))
+    """Say how the fees of twelve months changed, if those of the year before are known."""
+    name, (now, before) = month.fees_column, _two_years(month)
     if not before > 0 or not abs(now / before - 1) > 0:
         return None
     by = _ratio(abs(now / before - 1))
-    return Finding(rules.moved("Fees billed of twelve months", now - before, now, "money", by=by))
+    return Finding(rules.moved(f"{measures()[name].title} of twelve months", now - before, now, "money", by=by))
+
+
+def _two_years(month: Month) -> Iterator[float]:
+    """Yield the fees of twelve months and those of the year before; missing ones are not known."""
+    if not month.other_fees:
+        rows = month.month_by_month("billed_amount").iloc[-YEAR:]
+        yield from (float(rows[name].sum(skipna=False)) for name in ("now_amount", "year_ago_amount"))
+        return
+    now = standing_out.twelve_months(month)
+    for each in (now, year_before(now.start, now.end)):
+        rows = month.result("contribution", by=None, start=each.start, end=each.end)
+        yield float(rows["fees_amount"].iloc[0]) if month.is_known(each) else math.nan
 
 
 def trends_in_short(month: Month) -> str:
-    """Say the fees billed of the months that are known."""
-    known = month.by_month["billed_amount"].iloc[-YEAR:].dropna()
-    return f"{_money(known.sum())} billed in {count_of(len(known), 'month')}" if len(known) else ""
+    """Say the fees of the months that are known."""
+    name = month.fees_column
+    known = month.by_month[name].iloc[-YEAR:].dropna()
+    title = measures()[name].title.lower()
+    return f"{count_of(len(known), 'month')}, {title} {_money(known.sum())}" if len(known) else ""
 
 
 def _of(month: Month, section: str) -> list[ToDo]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from billframes._shared.format import count_of, format_number, long_date
+from billframes._shared.format import format_number, long_date
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
 from billframes.report.html import Section
@@ -16,6 +17,8 @@ from billframes.report.table_spec import MakeTable, ReportTable, Table
 
 FIRM = ("firm",)
 """The scopes of a section that a part of the firm does not have."""
+# A sentence about one key.
+_BY = re.compile(r" By (\w+), [^.]*\.")
 _SCOPES = (*FIRM, "client", "practice_area", "responsible")
 
 
@@ -33,9 +36,10 @@ Block = ReportTable | PageTable | tuple[PageTable, ...] | Any
 
 
 def summary_of(_month: Month, table: ReportTable) -> Iterator[str]:
-    """Say what the analysis of a table does."""
+    """Say what the analysis of a table does, without what it does by another key."""
     analysis = analyses()[table.analysis]
     text = plain_words(analysis.summary, analysis).replace("'", "’")
+    text = _BY.sub(lambda said: said[0] if said[1] == table.noun else "", text)
     yield f"This table {text.removeprefix('It ')}" if text.startswith("It ") else text
 
 
@@ -180,7 +184,7 @@ class SectionSpec:
         rows = rows.assign(**{block.label: [block.row_name(each) for each in rows[block.label]]})
         limits = limits_of(month)
         if 0 < (block.top if top is None else top) < len(block.rows) and block.total.empty:
-            notes.append(f"The table has the first {len(rows)} of {len(block.rows)} rows; the workbook has all.")
+            notes.append(f"The table has the first {len(rows)} of {block.count}; the workbook has all.")
         caption = "" if title == block.title else block.title
         made = page_table(block, rows, caption=caption, limits=limits)
         return replace(made, is_alone=block.is_alone or bool(block.fold))
@@ -198,13 +202,11 @@ def _in_short(tables: Sequence[ReportTable]) -> str:
     if not tables:
         return ""
     table = tables[0]
-    rows = table.rows if not table.once else table.rows.drop_duplicates(table.once)
-    noun = "row" if table.noun == "month" else table.noun
     first = next((each for each in table.page_columns if len(table.total) and each.name in table.total), None)
     total = (
         f", {first.title.lower()} {format_number(float(table.total[first.name].iloc[0]), first.unit)}" if first else ""
     )
-    return f"{count_of(len(rows), noun)}{total}"
+    return f"{table.count}{total}"
 
 
 def balances_of(month: Month) -> str:

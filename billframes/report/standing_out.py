@@ -60,15 +60,17 @@ def origination(month: Month) -> str:
 
 
 def concentration(month: Month) -> str:
-    """Tell whether a client brought 15% of the fees of twelve months."""
+    """Tell whether a client brought 15% of the fees of twelve months, and more than 1.5 times an equal share."""
     if not month.is_known(twelve_months(month)):
         return ""
     days = twelve_months(month)
     rows = month.with_distinct_names(month.result("contribution", by="client", start=days.start, end=days.end))
-    large = rows[rows["share"] >= rules.CONCENTRATION.limit].sort_values("share", ascending=False, kind="stable")
-    if large.empty:
+    rows = rows[rows["share"] > 0].sort_values("share", ascending=False, kind="stable")
+    if rows.empty:
         return ""
-    first: Any = large.iloc[0]
+    first: Any = rows.iloc[0]
+    if not (rules.CONCENTRATION.holds(first["share"]) and rules.UNEVEN.holds(first["share"] * len(rows))):
+        return ""
     return f"{first['client_name']} brought {format_number(first['share'], 'ratio')} of the fees of twelve months."
 
 

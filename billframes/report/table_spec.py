@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from billframes import tables
-from billframes._shared.format import month_name
+from billframes._shared.format import count_of, month_name
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
@@ -75,6 +75,12 @@ class ReportTable:
     def noun(self) -> str:
         """What a row is, such as "client"."""
         return title_of_key(self.label)
+
+    @property
+    def count(self) -> str:
+        """How many rows it has, such as "48 matters"; those that the page shows once count once."""
+        rows = self.rows.drop_duplicates(self.once) if self.once else self.rows
+        return count_of(len(rows), "row" if self.noun == "month" else self.noun)
 
     @property
     def page_columns(self) -> list[Measure]:

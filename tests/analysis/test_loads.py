@@ -22,6 +22,7 @@ from billframes.analysis import (
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import as_whole, load_info
+from tests.firms import make_firm, on
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 KINDS = ("time_entries", "invoices", "expenses", "fixed_fees")
@@ -199,6 +200,13 @@ def test_holidays_of_other_years_only_are_warned_of(whole):
     frames = {each: whole["pandas"][each] for each in ("time_entries", "users", "matters")}
     with pytest.warns(IncompleteDataWarning, match="holidays, but none of 2026"):
         utilization(**frames, start=MONTH, settings=FirmSettings(holidays=["2025-12-25"]))
+
+
+def test_years_before_the_data_need_no_holidays():
+    firm = on(make_firm(), lambda table: table.to_pandas(date_as_object=False), whole=True)
+    frames = {each: firm[each] for each in ("time_entries", "users", "matters")}
+    settings = FirmSettings(holidays=["2025-12-25", "2026-12-25"])
+    utilization(**frames, start="2024-01", end="2026-10", settings=settings)
 
 
 def test_flags_that_became_numbers_are_refused(whole):

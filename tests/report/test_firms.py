@@ -19,12 +19,13 @@ from billframes import FirmSettings, report
 from billframes.book import Book
 from billframes.errors import ConfigError
 from billframes.periods import Period, month_end
+from billframes.report import page_parts, section_findings, standing_out
 from billframes.report.first_page import budget, tiles
 from billframes.report.key_points import key_points
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from billframes.report.workbook import workbook
-from tests.firms import FIRMS, LAST, keep, make_firm, on
+from tests.firms import FIRMS, LAST, add, keep, make_firm, on
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +67,9 @@ MONTHS: dict[str, Callable[[], Month]] = {
 def text_of(month: Month) -> str:
     """Return the text of all sections: a line for each sentence, figure and row, whose cells are between bars."""
     shown = (each(month) for each in OUTLINE if each.on_page and not each.narratives)
-    page = BeautifulSoup("".join(each._repr_html_() for each in shown if each is not None), "html.parser")
+    # Days in a headline do not break.
+    html = "".join(each._repr_html_() for each in shown if each is not None)
+    page = BeautifulSoup(html.replace("\u2060", "").replace("\xa0", " "), "html.parser")
     for row in page.find_all("tr"):
         cells = [each.get_text(" ", strip=True) for each in row.find_all(["th", "td"])]
         row.replace_with(f"\n{' | '.join(cells)}\n")
@@ -115,6 +118,7 @@ DECISIVE = {
         "Fees billed rose by 3,344 to 30,096 (September 2026: 26,752).\n"
         "More hours explain all of it. The largest part is Client 0",
         "Lock-up is not shown: it needs the fees of a year, and the data have 88 days.",
+        "Client 0 brought 1,824 more fees than in September 2026; both clients brought more.",
         "Client hours | 115.2 | 115.2 | 0.0% | 332.8\n",
         "this one is 5 Aug–Oct 2026",
     ),
@@ -149,6 +153,7 @@ DECISIVE = {
         "All fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000\n",
         "Fixed fees | 18,000 | 18,000 | 0.0% | 0 | – | 180,000\n",
         "All fees by month\n",
+        "Twelve months\n12 months, all fees 216,000\n",
         "Fees billed | 0 | 0 | – | 0 | – | 0\n",
         "Lock-up is not shown: only 0.0% of the year’s fees are for time.",
         "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
@@ -178,7 +183,8 @@ def test_a_partner_reads_what_is_true_of_the_firm(pages, name):
     assert [each for each in DECISIVE[name] if each not in page] == []
     # The heading of the comparison names last month; nothing is said of it.
     prose = "\n".join(line for line in page.splitlines() if " | " not in line)
-    assert [each for each in ABSENT.get(name, ()) if each in prose] == []
+    # Of clients that bring the same, none stands out, nor does an only one; nor a role that lacks as much as another.
+    assert [each for each in (*ABSENT.get(name, ()), "of the fees of twelve", " lack ") if each in prose] == []
 
 
 @pytest.mark.parametrize("name", MONTHS)
@@ -243,6 +249,32 @@ def test_people_who_left_do_not_make_utilization_the_first_point():
     (fell,) = (each for each in key_points(report_of(fewer)) if each.headline.startswith("Utilization fell"))
     assert re.match(r"Of those who recorded hours it is \d+\.\d% \(September 2026: \d+\.\d%\)\.", fell.detail)
     assert key_points(report_of(stopped))[0].headline.startswith("Utilization fell")
+
+
+def test_two_years_of_fixed_fees_are_compared_as_all_fees():
+    firm = make_firm(kind="fixedFee", first=dt.date(2024, 9, 1), invoiced=lambda client, month: client or month != 3)
+    month = report_of(firm)
+    assert section_findings.trends(month).headline == "All fees of twelve months rose by 4.3% to 216,000."
+    ((line,),) = page_parts.trends(month)
+    assert (line.title, len(line.before)) == ("All fees by month", 1)
+
+
+def test_the_tile_of_receivables_says_that_what_is_overdue_is_before_credits():
+    credit = {"invoice_id": "c", "invoice_number": "C1", "invoice_date": dt.date(2026, 10, 5), "amount": -100.0}
+    month = report_of(add(make_firm(), "invoices", credit | {"balance": -100.0}))
+    (tile,) = (each for each in tiles(month) if each.name == "Receivables")
+    row = month.receivables(None).iloc[0]
+    assert float(row["total"]) == pytest.approx(row["current"] + row["1-30"] + row["credit_amount"])
+    assert tile.lines[0] == f"{row['overdue']:,.0f} overdue before 100 of unused credits"
+
+
+def test_a_client_with_more_than_one_and_a_half_equal_shares_stands_out():
+    """Of two clients, 75% is one and a half equal shares."""
+    firm = make_firm(taxes=(0.0, 0.0), first=dt.date(2025, 9, 1))
+    few = report_of(keep(firm, "invoices", lambda row: row["client_id"] == "c0" or row["invoice_date"].month < 3))
+    some = report_of(keep(firm, "invoices", lambda row: row["client_id"] == "c0" or row["invoice_date"].month < 6))
+    assert standing_out.concentration(few).startswith("Client 0 brought ")
+    assert standing_out.concentration(some) == ""
 
 
 def test_no_time_is_missing_at_a_firm_that_records_none():

@@ -8,12 +8,15 @@ import sqlite3
 import pytest
 from markupsafe import escape
 
+from billframes import report
 from billframes.config.firm import FirmSettings
 from billframes.report import lists, report_tables
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from billframes.report.page_table import page_table
+from billframes.report.section_spec import summary_of
 from billframes.report.sheet_plan import sheets
+from billframes.report.table_spec import Table
 
 FURTHER = [each for each in OUTLINE if each.stands_out]
 DAYS = """
@@ -59,6 +62,14 @@ def test_a_matter_is_one_row_of_the_stale_matters_on_the_page(october):
     (table,) = section.made(october)
     assert table.rows["matter_id"].duplicated().any()
     assert not table.page_rows()["matter_id"].duplicated().any()
+    # The same finding of several is counted, and all counts are of matters.
+    fees = table.rows[table.rows["finding"] == "open fixed fee"]
+    twice = fees[fees["matter_id"].duplicated()]["all_findings"]
+    assert len(twice)
+    assert twice.str.contains(r"\d open fixed fees").all()
+    page, matters = section(october)._repr_html_(), table.rows["matter_id"].nunique()
+    assert f"</h2> {matters} matters</summary>" in page
+    assert f"The table has the first 7 of {matters} matters;" in page
 
 
 def test_a_stale_matter_with_a_budget_is_only_in_the_table_of_budgets_on_the_page(october):
@@ -105,6 +116,17 @@ def test_the_largest_of_the_ranked_column_has_the_longest_bar(october):
     widths = [sum(part.width for part in row.cells[1].bar) for row in shown.rows]
     assert widths == sorted(widths, reverse=True)
     assert widths[0] == 100.0
+
+
+def test_what_a_table_counts_is_said_without_what_it_does_by_another_key(october):
+    said = {
+        by: " ".join(summary_of(october, each))
+        for by in ("client", "originator")
+        for each in [Table(analysis="contribution", by=by)(october)]
+    }
+    assert "By originator, it credits" in said["originator"]
+    assert said["client"] == said["originator"].partition(" By ")[0]
+    assert "hours" not in report.trends(october)._repr_html_().partition("What this counts")[2]
 
 
 def test_fees_by_originator_add_up_to_the_fees_of_the_month(october):

@@ -91,9 +91,9 @@ ANALYSIS = Analysis(
     function=contribution,
     question="Which clients, matters or people do the fees come from?",
     summary=(
-        "It shows the fees on final invoices by client, matter or person, from large to small, and the share of each "
-        "row in all fees. By originator, it credits each matter's fees to the people who brought it in, equally or by "
-        "the weights in the firm's settings."
+        "It shows the fees on final invoices, from large to small, and the share of each row in all fees. By "
+        "originator, it credits each matter's fees to the people who brought it in, equally or by the weights in the "
+        "firm's settings."
     ),
     example=(
         "Acme's invoice of 1000 has 700 of time, a fixed fee of 200 and expenses of 100, so its fees are 900. "

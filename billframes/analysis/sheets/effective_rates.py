@@ -203,7 +203,7 @@ ANALYSIS = Analysis(
     question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",
     summary=(
         "It divides fees billed by the hours they were billed for. It compares this effective rate with the rate at "
-        "which the hours were recorded and, by year, with the year before."
+        "which the hours were recorded. By year, it compares both with the year before."
     ),
     example=(
         "Ada's hours are recorded and billed at 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the "

@@ -116,7 +116,6 @@ def utilization(
     _check_load(call, keys, period)
     if as_of is None and keys.capacity_known:
         note_unfinished_period(call, last, call.settings, *LATER_DAYS)
-    note_missing_holidays(call, first, last)
     needed = ("user_id", "hours", "billing_type")
     call.require("time_entries", *needed)
     keys.require_ids("time_entries")
@@ -130,6 +129,7 @@ def utilization(
     people = _roster(call, totals, active_only=active_only)
     # Before the first day of the data, nobody's hours are known.
     first = max(first, call.first_day("time_entries") or first)
+    note_missing_holidays(call, first, last)
     totals = _with_capacity(call, keys, totals, people, split_dates(first, last, keys.times, call.settings.fiscal_year))
     known = {"target_hours": nw.when(C("_has_target") > 0).then(C("target_hours"))}
     unknown = dict.fromkeys(("capacity_hours", "idle_capacity_hours", "target_hours"), null_column(nw.Float64))
