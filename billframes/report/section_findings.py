@@ -284,8 +284,9 @@ def _two_years(month: Month) -> Iterator[float]:
         return
     now = standing_out.twelve_months(month)
     for each in (now, year_before(now.start, now.end)):
-        rows = month.result("contribution", by=None, start=each.start, end=each.end)
-        yield float(rows["fees_amount"].iloc[0]) if month.is_known(each) else math.nan
+        known = month.is_known(each)
+        rows = month.result("contribution", by=None, start=each.start, end=each.end) if known else None
+        yield math.nan if rows is None else float(rows["fees_amount"].iloc[0])
 
 
 def trends_in_short(month: Month) -> str:

@@ -204,9 +204,10 @@ def test_holidays_of_other_years_only_are_warned_of(whole):
 
 def test_years_before_the_data_need_no_holidays():
     firm = on(make_firm(), lambda table: table.to_pandas(date_as_object=False), whole=True)
+    firm["time_entries"].attrs["load"]["period"] = {"start": None, "end": None}
     frames = {each: firm[each] for each in ("time_entries", "users", "matters")}
     settings = FirmSettings(holidays=["2025-12-25", "2026-12-25"])
-    utilization(**frames, start="2024-01", end="2026-10", settings=settings)
+    utilization(**frames, start="2024-01-01", end="2026-10-31", settings=settings)
 
 
 def test_flags_that_became_numbers_are_refused(whole):

@@ -284,6 +284,16 @@ def test_tiles_and_key_points_lead_to_their_question(offline, october, html, tmp
     addresses = [each.get_attribute("href") for each in page.locator(".points .to-ask").all()]
     assert any(re.fullmatch(r"#receivables/by=matter/client=[a-z0-9-]+/2026-10\.\.2026-10", each) for each in addresses)
     assert page.locator(".points .to-ask").first.inner_text().endswith(".")
+    # In a point without a detail, the word stands on the line of its headline.
+    top, height = page.locator(".points li").first.evaluate(
+        """point => {
+            const ask = point.querySelector(".to-ask");
+            point.querySelector("span").replaceWith(ask);
+            [point.firstChild.textContent, ask.textContent] = ["Utilization fell.", "Ask"];
+            return [ask.offsetTop - point.firstChild.offsetTop, ask.offsetHeight];
+        }"""
+    )
+    assert abs(top) < height / 2
     assert re.search(r"Or start from page one: .+, realization · .+, receivables", page.inner_text(".ask"))
     for media, is_shown in (("screen", True), ("print", False), ("screen", True)):
         page.emulate_media(media=media)

@@ -161,7 +161,7 @@ def test_receivables_by_age_equal_the_database(query, rows):
 
 def test_the_twelve_months_end_with_the_headline_figures(rows, page):
     lines = page.select("#trends figure")
-    assert [each.s.get_text() for each in lines] == [figure(rows, "Fees billed"), figure(rows, "Billing realization")]
+    assert [each.s.get_text() for each in lines] == [figure(rows, "All fees"), figure(rows, "Billing realization")]
     assert all(len(each.select(".months span")) == 12 for each in lines)
 
 

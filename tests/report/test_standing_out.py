@@ -55,6 +55,7 @@ def test_the_days_from_work_to_invoice_equal_the_database(firm, october):
         now, then = (database.execute(DAYS, [f"{year}-10-%"]).fetchone()[0] for year in (2026, 2025))
     (section,) = (each for each in FURTHER if each.name == "billing_lag")
     assert f"after {now:.1f} days on average (October 2025: {then:.1f})" in section.stands_out(october)
+    assert 'Lag weighted by hours, <span class="unit">days</span>' in section(october)._repr_html_()
 
 
 def test_a_matter_is_one_row_of_the_stale_matters_on_the_page(october):
