@@ -45,7 +45,7 @@ _OWN_NAMES = ("name", "label")
 # Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")
 _OWN_NAME, _DATE, _NAME, _FIGURE, _OTHER, _INSTANT, _ID = range(7)
-# The columns in a template of a chart's text, and the main figures of frames that are no analysis's.
+# The columns in a template of a chart's text, and the main figures of other frames than results.
 _IN_WORDS = re.compile(r"\{(\w+)")
 _RESULTS = ("implied_receipt_amount",)
 # Characters of a text in a terminal, from a wide one to a narrow one.
@@ -77,7 +77,7 @@ class ShownFrame:
     def __repr__(self) -> str:
         # Texts are shorter if so more columns fit.
         fit, widest = max(((self._that_fit(widest), widest) for widest in _WIDTHS), key=lambda each: len(each[0]))
-        texts = self._texts[fit].set_axis(map(shown_heading, fit), axis="columns")
+        texts = self._texts[fit].set_axis([*map(shown_heading, fit)], axis="columns")
         more = len(self.columns) - len(fit)
         note = f"{self._note}; {more} more column{'s' * (more > 1)}" if more else self._note
         return f"{texts.to_string(index=False, max_colwidth=widest)}\n{note}"

@@ -282,11 +282,11 @@ def _two_years(month: Month) -> Iterator[float]:
         rows = month.month_by_month("billed_amount").iloc[-YEAR:]
         yield from (float(rows[name].sum(skipna=False)) for name in ("now_amount", "year_ago_amount"))
         return
-    now = standing_out.twelve_months(month)
-    for each in (now, year_before(now.start, now.end)):
-        known = month.is_known(each)
-        rows = month.result("contribution", by=None, start=each.start, end=each.end) if known else None
-        yield math.nan if rows is None else float(rows["fees_amount"].iloc[0])
+    for each in (standing_out.twelve_months(month), year_before(month.earlier(YEAR - 1), month.last)):
+        if month.is_known(each):
+            yield float(month.result("contribution", by=None, start=each.start, end=each.end)["fees_amount"].iloc[0])
+        else:
+            yield math.nan
 
 
 def trends_in_short(month: Month) -> str:
