@@ -83,6 +83,7 @@ _WINGS = {
         commands={"apply": ("command", "Plan the edits of an Excel workbook, ask for confirmation, and send them.")}
     ),
     "watch": Wing(
+        report="in_report",
         commands={
             "watch": (
                 "command",

@@ -28,8 +28,9 @@ from billframes._version import __version__
 from billframes.assistant.answers import as_text, fit
 from billframes.assistant.source import Source
 from billframes.assistant.text_of_data import harmless
-from billframes.assistant.tools import CREDITS, TOOLS, Tools
+from billframes.assistant.tools import CREDITS, STANDS_OUT, TOOLS, Tools
 from billframes.errors import BillframesError, ConfigError, ParameterError
+from billframes.wings import wings
 
 _INSTRUCTIONS = (
     "Figures of one law firm's billing. `explain` without a name lists the figures, `values` has exact names of "
@@ -81,7 +82,8 @@ class Questions:
         **options: Any,
     ) -> None:
         self._source, self._log = Source(client, **options), log
-        self.tools = (*TOOLS, CREDITS) if credits else TOOLS
+        own = {STANDS_OUT: "watch" in wings(), CREDITS: credits}
+        self.tools = (*TOOLS, *(name for name, is_there in own.items() if is_there))
         self._tools = Tools(self._source, narratives=narratives)
         self._one_at_a_time = threading.Lock()
         # It is refused now if it can't be written.

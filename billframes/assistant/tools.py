@@ -37,6 +37,9 @@ TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
 CREDITS = "credits"
 """The tool that only a server with `--credits` has, because whose the fees are is a firm's most private figure."""
 
+STANDS_OUT = "stands_out"
+"""The tool that only an installation with the watch has."""
+
 _NARRATIVES = frozenset({"description", "narrative", "notes", "memo", "text", "comment"})
 _CONTACTS = ("contact_", "email", "phone")
 _UNKNOWN_CURRENCY = "the firm's currency, which the billing system does not name"
@@ -244,6 +247,15 @@ class Tools:
             "rules": [describe_rule(each) for each in (rule, other) if each],
             **self._meaning(book, [cash.name]),
         }
+
+    def stands_out(self) -> dict[str, Any]:
+        """Say what stands out on the day of the data by the firm's own rules and limits, in sentences."""
+        # An installation without the wing has no such tool.
+        from billframes.assistant.standing_out import found_by_rules
+
+        book = self._source.book()
+        found, names = found_by_rules(book, self._why_left_out, narratives=self._narratives)
+        return found | self._meaning(book, names)
 
     def _shown(self, columns: Any) -> list[str]:
         """Return the columns that an answer may have: no contacts, and no narratives unless they were asked for."""

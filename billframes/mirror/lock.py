@@ -85,7 +85,7 @@ def _open_lock_file(folder: Path) -> int:
         # A link would make a file elsewhere.
         return os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     except OSError as error:
-        raise MirrorError(f"The mirror {folder} can't be written: {error.strerror}. Nothing was changed.") from error
+        raise MirrorError(f"The folder {folder} can't be written: {error.strerror}. Nothing was changed.") from error
 
 
 def _wait_for_lock(handle: int, folder: Path, wait: float, doing: str) -> None:
@@ -110,8 +110,8 @@ def _try_lock(handle: int, folder: Path) -> bool:
         if error.errno in _BUSY:
             return False
         raise MirrorError(
-            f"The mirror {folder} can't be locked, so nothing was changed: {error.strerror}. Its file system may have "
-            "no locks. Keep the mirror on a disk of this machine, or in a bucket."
+            f"The folder {folder} can't be locked, so nothing was changed: {error.strerror}. Its file system may have "
+            "no locks. Keep it on a disk of this machine; a mirror can also be in a bucket."
         ) from error
     return True
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -40,7 +40,7 @@ class Point:
     """
     One key point: a sentence with the figure, and who or what contributed most.
 
-    `section` is the name of the section with the figures, and `size` the figure ÷ its threshold. `asks` is what the
+    `section` is the name of the section with the figures, empty for none, and `size` the figure ÷ its threshold. `asks` is what the
     page answers about it.
     """
 
@@ -61,10 +61,20 @@ def key_points(month: Month) -> list[Point]:
     """Return the key points, breaches of the firm's limits first in the order of the rules, then the largest."""
     if month.is_empty:
         return []
-    found = [point for rule in (*_RULES, *in_report("points")) for point in rule(month)]
+    found = _joined(point for rule in (*_RULES, *in_report("points")) for point in rule(month))
     found.sort(key=lambda point: (not point.is_breach, 0.0 if point.is_breach else -point.size))
     large = sum(point.is_breach or point.size >= 1 for point in found)
     return found[: min(max(large, FEWEST), MOST)]
+
+
+def _joined(points: Iterable[Point]) -> list[Point]:
+    """Join the breaches with figures in the same section into one point."""
+    found = dict[Any, Point]()
+    for point in points:
+        key = point.section if point.is_breach and point.section else point
+        first = found.get(key)
+        found[key] = replace(first, detail=f"{first.detail} {point.text}".lstrip()) if first else point
+    return [*found.values()]
 
 
 def _floor(month: Month) -> Iterator[Point]:

@@ -25,7 +25,7 @@ LATE_BILLS = Rule(figure="hours_weighted_lag_days", rose_by=5.0)
 RATES = Rule(figure="effective_rate", moved_by=0.05)
 ORIGINATION = Rule(figure="contribution.share", by="originator", moved_by=0.1)
 # Of twelve months.
-CONCENTRATION = Rule(figure="contribution.share", by="client", reaches=0.15)
+CONCENTRATION = Rule(figure="contribution.share", by="client", reaches=0.15, days=365)
 UNEVEN = Rule(figure="contribution.share × the clients with fees", by="client", above=1.5)
 NEW_CLIENTS = Rule(figure="new_client_share", reaches=0.1)
 

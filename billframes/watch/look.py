@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -53,21 +53,30 @@ class Seen:
 
 def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Named], last_day: str) -> Seen:
     """Check all rules; `last` has the figures of the last run on another version, of the day `last_day`."""
-    day = local_day(mirror.time, settings.time_zone)
-    book, seen, notes = mirror.book(day - dt.timedelta(_YEAR), day, settings=settings), Seen(day), Notes("page")
+    day, notes = local_day(mirror.time, settings.time_zone), Notes("page")
     with collect_notes(notes):
-        _check_all(seen, mirror, book, last, last_day)
+        book = mirror.book(day, day, settings=settings)
+        seen = look_at(book, cast("tuple[Rule, ...]", settings.watch), day, mirror, last, last_day)
     seen.notes = [each.text("page") for each in notes if not each.rule.is_fact]
     return seen
 
 
-def _check_all(seen: Seen, mirror: Mirror, book: Book, last: Mapping[Rule, Named], last_day: str) -> None:
-    for rule in cast("tuple[Rule, ...]", book.settings.watch if book.settings else ()):
+def look_at(
+    book: Book,
+    watched: Iterable[Rule],
+    day: dt.date,
+    mirror: Mirror | None = None,
+    last: Mapping[Rule, Named] | None = None,
+    last_day: str = "",
+) -> Seen:
+    """Check rules on a book as of a day; without its mirror, those that need earlier versions are not checked."""
+    seen = Seen(day)
+    for rule in watched:
         try:
             if rule.rule:
-                seen.holding += named(rule, book, seen.day, mirror.age)
+                seen.holding += named(rule, book, day, mirror.age if mirror else None)
                 continue
-            rows = _Figures(mirror, book, rule, seen.day).rows(last.get(rule, {}))
+            rows = _Figures(mirror, book, rule, day).rows((last or {}).get(rule, {}))
         except BillframesError as error:
             seen.unchecked[rule] = str(error.args[0])
             continue
@@ -77,12 +86,13 @@ def _check_all(seen: Seen, mirror: Mirror, book: Book, last: Mapping[Rule, Named
             if math.isfinite(row["value"])
         }
         seen.holding += _held(rule, rows, last_day)
+    return seen
 
 
 class _Figures:
     """The figures of one rule, by the key's ids."""
 
-    def __init__(self, mirror: Mirror, book: Book, rule: Rule, day: dt.date) -> None:
+    def __init__(self, mirror: Mirror | None, book: Book, rule: Rule, day: dt.date) -> None:
         self._mirror, self._book, self._rule, self._day = mirror, book, rule, day
         self._figure = find_figure(rule.figure)
         self._is_balance = "start" not in self._figure.analysis.takes
@@ -147,8 +157,9 @@ class _Figures:
         for day in ((month - back).end_time.date() for back in _MONTHS_BACK):
             book = self._book
             if self._figure.analysis.as_loaded:
-                version = self._mirror._version_of_day(day, (self._book.settings or FirmSettings()).time_zone)
-                if version is None:
+                zone = (self._book.settings or FirmSettings()).time_zone
+                version = self._mirror._version_of_day(day, zone) if self._mirror else None
+                if self._mirror is None or version is None:
                     raise MirrorError(
                         f"{self._rule.figure!r} has a usual balance only in a mirror with versions of a year; it has "
                         f"none of {long_date(day)} or the week after."

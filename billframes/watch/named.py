@@ -13,10 +13,12 @@ from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.sheets.prebill_review import PREBILL
 from billframes.book import Book
 from billframes.config.watch import Rule
+from billframes.errors import MirrorError
 
 # Fewer hours are none.
 _NO_HOURS = 1e-9
 _DAY = dt.timedelta(1)
+_YEAR = dt.timedelta(365)
 # The calendar days in which days without time are counted.
 _LOOK_BACK = 120
 # The days in which there is work on a fixed fee that is still worked for.
@@ -39,9 +41,11 @@ class Held:
     text: str
 
 
-def named(rule: Rule, book: Book, day: dt.date, age: dt.timedelta) -> list[Held]:
-    """Return what holds of a rule in `NAMED`."""
+def named(rule: Rule, book: Book, day: dt.date, age: dt.timedelta | None) -> list[Held]:
+    """Return what holds of a rule in `NAMED`; `age` is that of the mirror."""
     if rule.rule == "old_data":
+        if age is None:
+            raise MirrorError("Only `billframes watch` knows how old a mirror is.")
         days = age / _DAY
         text = f"The data are {format_number(days, 'days')} days old, more than {rule.limit:g}: run billframes sync."
         return [Held(rule, "", "", days, None, text)] if rule.holds(days) else []
@@ -96,10 +100,10 @@ def _no_time(rule: Rule, book: Book, day: dt.date) -> _Rows:
 
 
 def _fixed_fee_hours(_rule: Rule, book: Book, day: dt.date) -> _Rows:
-    """Compare the fixed fees of the book's year with the hours under them, if there is recent work."""
+    """Compare the fixed fees of a year with the hours under them, if there is recent work."""
     entries = book.time_entries
     recent = entries.loc[entries["date"] > str(day - _RECENT * _DAY), "fixed_fee_id"]
-    rows = book.fixed_fee_realization(by="fixed_fee_id").merge(book.fixed_fees, on="fixed_fee_id")
+    rows = book.fixed_fee_realization("fixed_fee_id", start=day - _YEAR, end=day).merge(book.fixed_fees, on="fixed_fee_id")
     rows = rows[rows["fixed_fee_id"].isin(recent)]
     for row in DistinctNames(book.clients, book.matters)(rows[rows["fee_amount"] > 0]).to_dict("records"):
         used = float(row["standard_amount"]) / float(row["fee_amount"])

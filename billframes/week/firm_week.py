@@ -20,6 +20,12 @@ HOURS = ("client_hours", "target_hours", "pace", "total_hours", "capacity_hours"
 LATE_DAYS, OLD_DAYS, BUDGET_SHARE, MOST = 3, 60, 0.8, 5
 DRAFT_AGES = {14: "Up to 14 days", 30: "15 to 30 days", 10_000: "Over 30 days"}
 _CENT = 0.005
+# The columns that are used beside those of the analyses.
+_USED = {
+    "time_entries": ("created_at",),
+    "users": ("user_id", "email", "role"),
+    "matters": ("matter_id", "client_name", "responsible_id", "responsible_name"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,8 @@ class FirmWeek:
 def firm_week(book: Any, before: dt.date) -> FirmWeek:
     """Calculate the week that is closed on the last working day before a date."""
     settings = book.settings or FirmSettings()
+    for name, columns in _USED.items():
+        book._view([name], settings).require(name, *columns)
     users = book.users.dropna(subset=["user_id"]).set_index("user_id")
     by_id = settings.by_id({email.lower(): id_ for id_, email in users["email"].dropna().items()})
     days, loaded = week_days(before, settings), book.loaded_on("time_entries", "invoices")
