@@ -5,8 +5,9 @@ The sentences are made from the frames of the assistant's book, so they have its
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.results.figure_names import find_figure
@@ -27,7 +28,7 @@ def found_by_rules(
     book: Book, why_left_out: Callable[[str], str], *, narratives: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Check the firm's rules, its floor and target, and the report's rules of a figure by a key; name the analyses."""
-    settings, day = book.settings or FirmSettings(), book.loaded_on("time_entries", "invoices")
+    settings, day = book.settings or FirmSettings(), cast("dt.date", book.loaded_on("time_entries", "invoices"))
     if not narratives:
         # The sentences on fixed fees have their descriptions.
         book.fixed_fees = book.fixed_fees.assign(description=book.fixed_fees["fixed_fee_id"].astype("str"))
@@ -35,11 +36,11 @@ def found_by_rules(
     watched = [each for each in dict.fromkeys(own) if isinstance(each, Rule)]
     unchecked = {each: said for each in watched if (said := why_left_out(each.by))}
     figures = {each.figure: find_figure(each.figure) for each in watched if each.figure}
-    seen = look_at(book, [each for each in watched if each not in unchecked], day or book.first_day)
+    seen = look_at(book, [each for each in watched if each not in unchecked], day)
     rows = [
         [
             safe_text(each.text, _LONGEST),
-            each.key,
+            cell(each.key),
             cell(each.value, figures[each.rule.figure].measure.unit if each.rule.figure else "ratio"),
             *(each.rule.rule or each.rule.figure, each.rule.by, each.rule.how, each.rule.limit),
         ]

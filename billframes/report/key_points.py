@@ -40,8 +40,8 @@ class Point:
     """
     One key point: a sentence with the figure, and who or what contributed most.
 
-    `section` is the name of the section with the figures, empty for none, and `size` the figure ÷ its threshold. `asks` is what the
-    page answers about it.
+    `section` is the name of the section with the figures, empty for none, and `size` the figure ÷ its threshold. `asks`
+    is what the page answers about it.
     """
 
     headline: str

@@ -14,7 +14,7 @@ from billframes.analysis.results.figure_names import find_figure
 from billframes.config.watch import Rule
 from billframes.report import lists, rules
 from billframes.report.key_points import Point
-from billframes.report.month import Month
+from billframes.report.month import Month, once
 from billframes.watch.look import look_at
 from billframes.watch.named import Held
 
@@ -34,18 +34,23 @@ _MOST = 3
 
 def points(month: Month) -> Iterator[Point]:
     """Yield one point for each rule that found something; rules that can't be checked have none."""
-    if month.scope or not month.settings.watch:
-        return
-    watched = [rule for rule in cast("tuple[Rule, ...]", month.settings.watch) if not _is_said(rule, month)]
-    with collect_notes(Notes("page")):
-        seen = look_at(month.firm_book, watched, month.last)
-    over = _over_budget(month)
-    holding = [each for each in seen.holding if each.rule.rule != "budget_used" or each.key not in over]
-    for rule, found in itertools.groupby(holding, key=lambda each: each.rule):
+    for rule, found in itertools.groupby(_holding(month), key=lambda each: each.rule):
         first, *others = found
         also = f"Also {first_few([_short(each) for each in others], _MOST)}." if others else ""
         section = _SECTIONS.get(rule.rule or find_figure(rule.figure).analysis.name, "")
         yield Point(first.text, also, section, 1.0, is_breach=True)
+
+
+@once
+def _holding(month: Month) -> list[Held]:
+    """Return what holds and no other key point says."""
+    if month.scope or not month.settings.watch:
+        return []
+    watched = [rule for rule in cast("tuple[Rule, ...]", month.settings.watch) if not _is_said(rule, month)]
+    with collect_notes(Notes("page")):
+        seen = look_at(month.firm_book, watched, month.last)
+    over = _over_budget(month)
+    return [each for each in seen.holding if each.rule.rule != "budget_used" or each.key not in over]
 
 
 def _is_said(rule: Rule, month: Month) -> bool:

@@ -103,7 +103,8 @@ def _fixed_fee_hours(_rule: Rule, book: Book, day: dt.date) -> _Rows:
     """Compare the fixed fees of a year with the hours under them, if there is recent work."""
     entries = book.time_entries
     recent = entries.loc[entries["date"] > str(day - _RECENT * _DAY), "fixed_fee_id"]
-    rows = book.fixed_fee_realization("fixed_fee_id", start=day - _YEAR, end=day).merge(book.fixed_fees, on="fixed_fee_id")
+    rows = book.fixed_fee_realization("fixed_fee_id", start=day - _YEAR, end=day)
+    rows = rows.merge(book.fixed_fees, on="fixed_fee_id")
     rows = rows[rows["fixed_fee_id"].isin(recent)]
     for row in DistinctNames(book.clients, book.matters)(rows[rows["fee_amount"] > 0]).to_dict("records"):
         used = float(row["standard_amount"]) / float(row["fee_amount"])

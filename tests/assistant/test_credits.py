@@ -9,7 +9,7 @@ import pytest
 
 import billframes as bf
 from billframes.assistant import Questions, make_server
-from billframes.assistant.tools import TOOLS
+from billframes.assistant.tools import STANDS_OUT, TOOLS
 from billframes.cli import main
 from tests.assistant.conftest import answer_of, call
 
@@ -31,8 +31,8 @@ def test_the_tool_is_there_only_if_it_was_allowed(private, server, refusal):
         async with Client(of) as application:
             return [each.name for each in (await application.list_tools()).tools]
 
-    assert asyncio.run(names(server)) == [*TOOLS]
-    assert asyncio.run(names(private)) == [*TOOLS, "credits"]
+    assert asyncio.run(names(server)) == [*TOOLS, STANDS_OUT]
+    assert asyncio.run(names(private)) == [*TOOLS, STANDS_OUT, "credits"]
     assert "There is no tool 'credits'" in refusal("credits", period="2026")
 
 

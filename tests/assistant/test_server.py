@@ -1,4 +1,4 @@
-"""What the server is for applications: six tools that only read, harmless texts, and refusals of one sentence."""
+"""What the server is for applications: seven tools that only read, harmless texts, and refusals of one sentence."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import stat
 import sys
 import threading
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from billframes import cli
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import TIMES
+from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.assistant.server import Questions, make_server
 from billframes.assistant.text_of_data import safe_text
 from tests.analysis.test_explain import SEARCHED
@@ -35,9 +37,10 @@ async def listed(server, **options):
         return application.protocol_version, (await application.list_tools()).tools
 
 
-def test_the_six_tools_only_read_and_take_few_words(server):
+def test_the_seven_tools_only_read_and_take_few_words(server):
     _, tools = asyncio.run(listed(server))
-    assert [each.name for each in tools] == ["about", "explain", "values", "figures", "records", "analysis"]
+    names = ["about", "explain", "values", "figures", "records", "analysis", "stands_out"]
+    assert [each.name for each in tools] == names
     described = json.dumps([each.model_dump(by_alias=True, exclude_none=True) for each in tools])
     assert len(described) < 5_000
     for each in tools:
@@ -181,6 +184,34 @@ def test_narratives_are_there_if_asked_for(firm_mirror, ask):
     columns = lambda answer: [each["name"] for each in answer["columns"]]  # noqa: E731
     assert "description" not in columns(ask("records", **question))
     assert "description" in columns(Questions(firm_mirror, narratives=True).ask("records", question))
+
+
+def test_what_stands_out_has_the_books_figures_and_with_pseudonyms_no_name(firm_mirror, sandbox):
+    settings = bf.FirmSettings.load(sandbox.firm_settings)
+    fees = {"rule": "fixed_fee_hours", "share": 0.01}
+    private = {"figure": "client_hours", "by": "user_email", "above": 1}
+    late = {"figure": "same_day_ratio", "by": "user", "reaches": 0.1}
+    rates = dict.fromkeys(firm_mirror.users()["user_id"], 400)
+    settings = replace(settings, standard_rates=rates, watch=[*settings.watch, fees, private, late])
+    plain, hidden = (
+        Questions(firm_mirror, settings=settings, **change).ask("stands_out", {})
+        for change in ({}, {"change": Pseudonyms()})
+    )
+    text = json.dumps(hidden, ensure_ascii=False)
+    names = {name for frame in ("clients", "matters", "users") for name in getattr(firm_mirror, frame)()["name"]}
+    assert any(name in json.dumps(plain, ensure_ascii=False) for name in names)
+    assert [name for name in names if name in text] == []
+    assert [each for each in firm_mirror.fixed_fees()["description"] if each in json.dumps(plain)] == []
+    assert [row[1:] for row in plain["rows"]] == [row[1:] for row in hidden["rows"]]
+    assert {row[3] for row in hidden["rows"]} >= {"budget_used", "old_drafts", "fixed_fee_hours", "contribution.share"}
+    (unchecked,) = plain["unchecked"]
+    assert "contacts and e-mail addresses are left out" in unchecked["text"]
+    book = firm_mirror.book("2026-10", settings=settings)
+    for figure, start in {"billing_realization": "2026-08-03", "contribution.share": "2025-11-01"}.items():
+        rows = book.figures(figure, by="client", start=start, end="2026-10-31").set_index("client_id")
+        values = {row[1]: row[2] for row in hidden["rows"] if row[3:5] == [figure, "client"]}
+        assert values
+        assert values == pytest.approx(rows.iloc[:, -1][[*values]].to_dict(), abs=0.00005)
 
 
 HOSTILE = [

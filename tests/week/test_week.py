@@ -19,7 +19,7 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import FirmSettings
 from billframes.cli import main
-from billframes.errors import ParameterError
+from billframes.errors import MissingColumnError, ParameterError
 from billframes.sandbox import Sandbox
 from billframes.week.days import week_days
 from billframes.week.firm_week import firm_week
@@ -233,6 +233,14 @@ def test_bad_input_is_refused_in_a_sentence(book, options, said):
     with pytest.raises(ParameterError) as error:
         book.week(**options)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "column"), [("time_entries", "created_at"), ("users", "email")])
+def test_a_frame_without_a_column_is_refused_with_its_name(settings, book, name, column):
+    lacking = bf.book("2026-W43", settings=settings, client=book.client)
+    setattr(lacking, name, getattr(book, name).drop(columns=column))
+    with pytest.raises(MissingColumnError, match=f"{name} has no column '{column}'; it has "):
+        lacking.week("Raman")
 
 
 def test_settings_without_a_working_day_and_people_without_a_target(client):
