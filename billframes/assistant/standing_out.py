@@ -1,4 +1,4 @@
-"""What stands out by the firm's rules, as an answer: sentences with the figures and limits.
+"""Check the firm's rules for an answer: sentences on what they find, with the figures and limits.
 
 The sentences are made from the frames of the assistant's book, so they have its pseudonyms.
 """
