@@ -169,6 +169,13 @@ def test_a_finding_of_an_item_on_a_draft_names_the_draft():
     assert (found["problem"], found["invoice_number"]) == ("the rate or amount is missing or too large", "96542")
 
 
+def test_a_check_of_days_has_the_items_of_its_first_and_last_day():
+    days = ["2026-09-30", "2026-10-01", "2026-10-31", "2026-11-01"]
+    given = frames([{"date": day, "task_code": "L100"} for day in days], invoice_state="draft")
+    found = ledes_check(given, start="2026-10-01", end="2026-10-31")
+    assert found["item_id"].unique().tolist() == ["t2", "t3"]
+
+
 def test_all_reasons_are_reported_at_once():
     users = {"u1": {"initials": None}, "u3": {}}
     matters = {"m1": {"reference": None, "client_reference": "R" * 21, "ledes_task_code_required": True}}

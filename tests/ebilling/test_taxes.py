@@ -88,6 +88,13 @@ def test_the_firms_taxes_are_the_default_and_those_on_one_line_are_one():
     ]
 
 
+@pytest.mark.parametrize(("clients", "rate"), [({"except_clients": ["c1"]}, "0"), ({"except_clients": ["c2"]}, "0.05")])
+def test_a_tax_of_the_firm_is_not_on_the_lines_of_clients_without_it(clients, rate):
+    firm = FirmSettings(taxes=[{"name": "GST", "rate": 0.05, **clients}])
+    amount = 1241.4 if rate == "0" else 1303.47
+    assert set(ledes(invoice_of(amount), "96542", profile=INTERNATIONAL, settings=firm).lines[TAXES[0]]) == {rate}
+
+
 @pytest.mark.parametrize("adjustments", ["refuse", "lines", "invoice"])
 def test_a_tax_that_does_not_explain_the_invoice_is_one_sentence(adjustments):
     profile = replace(INTERNATIONAL, tax=VAT, adjustments=adjustments)
