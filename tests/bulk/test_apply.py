@@ -232,6 +232,22 @@ def test_in_waves_no_edit_is_lost_that_a_colleague_made_before_the_record_was_re
     assert set(result.outcomes) == {"done", "changed since planned"}
 
 
+@pytest.mark.slow
+def test_a_server_that_lists_all_records_as_changed_is_asked_three_times(firm, journal, monkeypatch):
+    loaded = firm.client.time_entries("2026-10", billed=False)
+    plan = firm.client.time_entries.plan(loaded.assign(description="Edited in bulk"))
+    fetch, lists = firm.client._connection.fetch, []
+
+    def of_all_times(path, query=(), **more):
+        if "modifiedSince" in dict(query):
+            lists.append(path)
+        return fetch(path, [each for each in query if each[0] != "modifiedSince"], **more)
+
+    monkeypatch.setattr(firm.client._connection, "fetch", of_all_times)
+    assert outcomes_of(plan.apply(journal)) == {"done": len(loaded)}
+    assert len(lists) == 3
+
+
 @pytest.mark.parametrize(
     ("throttle", "part"), [(Throttle(at_once=3), 20), (Throttle(per_minute=35), 2)], ids=["at once", "a minute"]
 )
