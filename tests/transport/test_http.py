@@ -122,34 +122,35 @@ def test_a_byte_order_mark_before_the_json_is_ignored(fake, connect, body):
     assert connect().practice_areas().empty
 
 
-@pytest.mark.parametrize(
-    ("location", "said"),
-    [
-        (
-            "https://api.firm.test/v2/practice-areas",
-            "to https://api.firm.test/v2/practice-areas .*Connect to https://api.firm.test.$",
-        ),
-        (
-            "https://billing.test/api/v2/practice-areas?a=b#c",
-            "to https://billing.test/api/v2/practice-areas .*Connect to https://billing.test/api.$",
-        ),
-        ("//other.test/v2/practice-areas", "to https://other.test/v2/practice-areas .*Connect to https://other.test.$"),
-        ("/v2/practice-areas/", "to https://billing.test/v2/practice-areas/ .*Check that the address is the API's own"),
-        ("/login?next=/v2&token=s3cret", "to https://billing.test/login .*Check that the address"),
-        ("https://ada:s3cret@idp.test/login", "to https://idp.test/login .*Check that the address"),
-        ("http://billing.test/v2/practice-areas", "to http://billing.test/v2/practice-areas .*Check that the address"),
-        ("https://a..b/v2/practice-areas", "to https://a..b/v2/practice-areas .*Check that the address"),
-        ("/v2/practice-areas", "to https://billing.test/v2/practice-areas .*Check that the address"),
-        ("", "to another address .*Check that the address"),
-        ("https://[::bad", "to another address .*Check that the address"),
-    ],
-)
-def test_a_redirect_is_not_followed_and_its_address_is_named(fake, connect, location, said):
-    fake.answers["/v2/practice-areas"] = httpx.Response(302, headers={"location": location})
-    with pytest.raises(bf.errors.TransportError, match=f"practice_areas: the server redirects {said}") as raised:
-        connect().practice_areas()
-    assert "s3cret" not in str(raised.value)
-    assert [request.url.host for request in fake.requests] == ["billing.test"]
+REDIRECTS = [
+    (
+        "https://api.firm.test/v2/practice-areas",
+        "to https://api.firm.test/v2/practice-areas .*Connect to https://api.firm.test.$",
+    ),
+    (
+        "https://billing.test/api/v2/practice-areas?a=b#c",
+        "to https://billing.test/api/v2/practice-areas .*Connect to https://billing.test/api.$",
+    ),
+    ("//other.test/v2/practice-areas", "to https://other.test/v2/practice-areas .*Connect to https://other.test.$"),
+    ("/v2/practice-areas/", "to https://billing.test/v2/practice-areas/ .*Check that the address is the API's own"),
+    ("/login?next=/v2&token=s3cret", "to https://billing.test/login .*Check that the address"),
+    ("https://ada:s3cret@idp.test/login", "to https://idp.test/login .*Check that the address"),
+    ("http://billing.test/v2/practice-areas", "to http://billing.test/v2/practice-areas .*Check that the address"),
+    ("https://a..b/v2/practice-areas", "to https://a..b/v2/practice-areas .*Check that the address"),
+    ("/v2/practice-areas", "to https://billing.test/v2/practice-areas .*Check that the address"),
+    ("", "to another address .*Check that the address"),
+    ("https://[::bad", "to another address .*Check that the address"),
+]
+
+
+def test_a_redirect_is_not_followed_and_its_address_is_named(fake, connect):
+    for location, said in REDIRECTS:
+        fake.answers["/v2/practice-areas"] = httpx.Response(302, headers={"location": location})
+        with pytest.raises(bf.errors.TransportError, match=f"practice_areas: the server redirects {said}") as raised:
+            connect().practice_areas()
+        assert "s3cret" not in str(raised.value)
+    assert {request.url.host for request in fake.requests} == {"billing.test"}
+    assert len(fake.requests) == len(REDIRECTS)
 
 
 def test_the_token_is_in_no_text_or_pickle(fake, connect):
