@@ -150,7 +150,7 @@ def test_a_heading_of_one_word_is_not_divided_at_its_hyphen(report_page, width):
     report_page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     heights = report_page.evaluate(
         """() => [...document.querySelectorAll("thead th")]
-            .filter(each => each.firstChild?.textContent.trim() === "Lock-up" && each.getClientRects().length)
+            .filter(each => each.firstChild?.textContent.trim() === "Lock-up," && each.getClientRects().length)
             .map(each => {
                 const range = document.createRange()
                 range.selectNodeContents(each.firstChild)

@@ -202,7 +202,7 @@ ANALYSIS = Analysis(
     function=effective_rates,
     question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",
     summary=(
-        "It divides fees billed by the hours they were billed for. It compares this effective rate with the rate at "
+        "It divides fees billed by the hours they were billed for, and compares this effective rate with the rate at "
         "which the hours were recorded. By year, it compares both with the year before."
     ),
     example=(
