@@ -169,7 +169,7 @@ def _time_to_enter(missing: ReportTable) -> str:
     who = (
         f"{people} people enter their time" if people > 1 else f"{missing.rows[missing.label].iloc[0]} enters the time"
     )
-    return f"{_hours(total)} on {count_of(days, 'day')} may still be missing: {who}, or leave."
+    return f"{_hours(total)} on {count_of(days, 'day')} may still be missing: {who} or days of leave."
 
 
 def budgets(month: Month) -> Finding | None:
