@@ -235,7 +235,7 @@ def test_in_waves_no_edit_is_lost_that_a_colleague_made_before_the_record_was_re
 @pytest.mark.slow
 def test_a_server_that_lists_all_records_as_changed_is_asked_three_times(firm, journal, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False)
-    plan = firm.client.time_entries.plan(loaded.assign(description="Edited in bulk"))
+    plan = firm.client.time_entries.plan(loaded.assign(description="Edited without lists"))
     fetch, lists = firm.client._connection.fetch, []
 
     def of_all_times(path, query=(), **more):
