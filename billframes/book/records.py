@@ -46,6 +46,11 @@ def with_details(rows: pd.DataFrame, frame_of: Callable[[str], pd.DataFrame], pa
     return rows.infer_objects()
 
 
+def bills_of(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the bills of a result of `prebill_review`, each with its largest item, whose lawyer sends the bill."""
+    return items.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
+
+
 def by_invoice(rows: pd.DataFrame, parts: Sequence[str]) -> pd.DataFrame:
     """Add up the items of each invoice; an unknown part makes the sum missing."""
     ids = [name for name in rows if name not in {*parts, *_OF_ITEM}]

@@ -11,6 +11,7 @@ import pandas as pd
 
 from billframes._shared.format import count_of
 from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.metrics import Measure
 from billframes.book import Book
 from billframes.ebilling.check import ledes_check
@@ -64,7 +65,7 @@ class EBilling:
     @property
     def by_responsible(self) -> str:
         """The findings by responsible lawyer, such as "Ada Ruiz 3, Ben Okafor 1"."""
-        counts = Counter(self.findings["responsible_name"].fillna("Unassigned"))
+        counts = Counter(self.findings["responsible_name"].fillna(UNASSIGNED))
         return ", ".join(
             f"{name} {count}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )

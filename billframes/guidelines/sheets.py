@@ -10,6 +10,7 @@ import pandas as pd
 
 from billframes._shared.export import safe_sheet_name
 from billframes._shared.format import count_of, format_number, short_date
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.guidelines.rules import rule_title
 from billframes.guidelines.summary import summary
 from billframes.report.html import templates
@@ -33,7 +34,7 @@ def _sheets(findings: pd.DataFrame, by: str) -> Iterator[_Sheet]:
     names = findings[f"{by}_name"]
     if by == "user":
         names = names.fillna(findings["responsible_name"])
-    names = names.fillna("Unassigned")
+    names = names.fillna(UNASSIGNED)
     totals = {name: summary(rows).iloc[-1] for name, rows in findings.groupby(names)}
     for name in sorted(totals, key=lambda each: (-(totals[each]["at_risk"] or 0), each)):
         rows = findings[names == name].sort_values("date", ascending=False, kind="stable")

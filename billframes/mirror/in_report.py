@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,11 +51,22 @@ def cash_tile(month: Month, settled: str) -> Tile | None:
 
 @dataclass(frozen=True)
 class Restated:
-    """What changed a closed month: the month, the tag of its close and its day, and the parts by record."""
+    """What changed a closed month: its books then and now, and the day of its close."""
 
+    then: Book
+    now: Book
     period: Period
     closed: dt.date
-    parts: pd.DataFrame
+
+    @functools.cached_property
+    def parts(self) -> pd.DataFrame:
+        """The parts by record; page one does without them."""
+        return restated(self.then, self.now, self.period, _FIGURES, None, {}, records=True)
+
+    @property
+    def name(self) -> str:
+        """The month in words."""
+        return month_name(self.period.start or self.closed)
 
     def for_matters(self, _matters: pd.DataFrame) -> Restated:
         """Return all parts, which only the firm's report shows."""
@@ -91,8 +103,8 @@ def load(month: Month, _files: Sequence[str]) -> None:
     name, version = max(closed, key=lambda each: (each[0], each[1].number))
     period, now = resolve(name), month.firm_book
     then = Book(period, settings=now.settings, client=mirror.as_of(version.number))
-    parts = restated(then, now, period, _FIGURES, None, {}, records=True)
-    month.parts["mirror"] = Restated(period, local_day(version.time, (now.settings or FirmSettings()).time_zone), parts)
+    closed_on = local_day(version.time, (now.settings or FirmSettings()).time_zone)
+    month.parts["mirror"] = Restated(then, now, period, closed_on)
 
 
 def _found(month: Month) -> Restated | None:
@@ -106,7 +118,7 @@ def _stands_out(month: Month) -> str:
     found = _found(month)
     if found is None:
         return ""
-    name, parts = month_name(found.period.start or month.first), found.parts
+    name, parts = found.name, found.parts
     amounts = parts[parts["figure"] == found.changed].groupby("cause")["amount"].sum()
     most = str(amounts.abs().idxmax())
     largest = f" Largest part: {_CAUSES[most].lower()}, {found.signed(amounts[most])}." if len(amounts) > 1 else ""
@@ -171,9 +183,8 @@ def _table(
 
 def _of_close(found: Restated) -> str:
     return (
-        f"Changes of {month_name(found.closed if found.period.start is None else found.period.start)} since the mirror "
-        f"of {long_date(found.closed)}, with which it was closed. Each is the change by this cause alone, after those "
-        "above it. Work on matters of every type counts."
+        f"Changes of {found.name} since the mirror of {long_date(found.closed)}, with which it was closed. Each is the "
+        "change by this cause alone, after those above it. Work on matters of every type counts."
     )
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.call import Reader
-from billframes.analysis.data.data import Columns, Data
+from billframes.analysis.data.data import Columns, Data, FactKey
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.work import work
@@ -44,16 +44,6 @@ _RECORDS = tuple(IDS[name] for name in ITEMS)
 
 Numbers = npt.NDArray[np.float64]
 Columns_ = Mapping[str, pa.ChunkedArray]
-
-
-class _Key(NamedTuple):
-    """What `Data` knows a fact by."""
-
-    build: Any
-    own: tuple[str, ...]
-    frames: frozenset[str]
-    settings: str
-    choices: tuple[tuple[str, Any], ...]
 
 
 class Between:
@@ -87,46 +77,45 @@ class Between:
         book = self.now if step >= _MOVED else self.then
         base = book._view([*book._data.natives], book.settings)
 
-        def make(given: Any, of_base: Any) -> tuple[Frame, Columns]:
-            key = _Key(*given)
+        def make(key: FactKey, of_base: Callable[[], tuple[Frame, Columns]]) -> tuple[Frame, Columns]:
             if key.build not in (work, items):
-                return base.fact(given, of_base)
+                return base.fact(key, of_base)
             rows = self._rows_of(key, step)
             return cast("Frame", ArrowRows.of(pa.table({**rows}))), frozenset()
 
         return base.with_facts(make)
 
-    def _rows_of(self, key: _Key, step: int) -> dict[str, Any]:
+    def _rows_of(self, key: FactKey, step: int) -> dict[str, Any]:
         then, now = (self._common(key, is_now) for is_now in (False, True))
         rows = {name: now[name] if _step_of(name) <= step else then[name] for name in now}
         return rows | self._values(key, step) if key.build is work and not key.own else rows
 
-    def _common(self, key: _Key, is_now: bool) -> Columns_:
+    def _common(self, key: FactKey, is_now: bool) -> Columns_:
         """Return the columns of the rows that both versions have, in one order."""
         rows, place = self._read(key, is_now), pa.array(self._places(key._replace(own=()))[is_now])
         return {name: pa.chunked_array([each.combine_chunks().take(place)]) for name, each in rows.items()}
 
-    def _read_rows(self, key: _Key, is_now: bool) -> Columns_:
+    def _read_rows(self, key: FactKey, is_now: bool) -> Columns_:
         book = self.now if is_now else self.then
         of = Reader(book._view([*key.frames], book.settings))
         rows: Any = of.fact(key.build, key.own, among=key.frames, **dict(key.choices))
         table = (rows.select(*key.own) if key.own else rows).to_native()
         return dict(zip(table.column_names, table.columns, strict=True))
 
-    def _find_places(self, key: _Key) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _find_places(self, key: FactKey) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return where the common rows are in each version, by the id of the record."""
         then, now = (self._records(key, is_now) for is_now in (False, True))
         place = pc.index_in(now, value_set=then, skip_nulls=True)
         found = place.is_valid()
         return place.filter(found).to_numpy(), np.flatnonzero(found.to_numpy(zero_copy_only=False))
 
-    def _records(self, key: _Key, is_now: bool) -> pa.Array:
+    def _records(self, key: FactKey, is_now: bool) -> pa.Array:
         frames = ITEMS if key.build is work else (dict(key.choices).get("frame", ITEMS[0]),)
         ids = tuple(IDS[name] for name in frames)
         columns = [self._read(key._replace(own=(each,)), is_now)[each] for each in ids]
         return pc.coalesce(*(each.combine_chunks().cast(pa.string()) for each in columns))
 
-    def _values(self, key: _Key, step: int) -> dict[str, Any]:
+    def _values(self, key: FactKey, step: int) -> dict[str, Any]:
         """Return the value of time and its fees, whose type, hours and rate changed one after the other."""
         then, now = _Time(self, key, False), _Time(self, key, True)
         if step < _RETYPED:
@@ -148,7 +137,7 @@ _FEES = ("fees", "settled_fees")
 class _Time:
     """The value, hours and rate of the common rows in one version."""
 
-    def __init__(self, of: Between, key: _Key, is_now: bool) -> None:
+    def __init__(self, of: Between, key: FactKey, is_now: bool) -> None:
         self.columns = of._common(key, is_now)
         self.value, self.hours = (_numbers(self.columns[name]) for name in ("value", "hours"))
         self.is_time = np.asarray(pc.equal(self.columns["kind"], "time"))

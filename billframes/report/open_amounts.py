@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from billframes.book.records import bills_of
 from billframes.book.slices import keep_rows
 from billframes.report.month import A_UNIT, Month, once
 
@@ -60,8 +61,7 @@ def _area(month: Month) -> list[str]:
 
 def draft_bills(month: Month) -> pd.DataFrame:
     """Return the bills that are not final, each with its largest item, whose lawyer sends the bill."""
-    rows = month.only("").draft_items
-    bills = rows.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
+    bills = bills_of(month.only("").draft_items)
     matters = month.firm_book.matters.set_index("matter_id")["practice_area_id"]
     return in_scope(month, bills.assign(practice_area_id=bills["matter_id"].map(matters)))
 

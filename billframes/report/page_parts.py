@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._shared.format import count_of, enum_label, format_number
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.report import figures, lists, report_tables
@@ -238,7 +239,7 @@ def _calls(month: Month) -> ReportTable:
     work_of = done.groupby("client_id")["date"].max().to_dict()
     rows = rows.assign(
         last_work=pd.to_datetime(rows["client_id"].map(work_of)),
-        responsible=rows["responsible_name"].fillna("Unassigned"),
+        responsible=rows["responsible_name"].fillna(UNASSIGNED),
     )
     columns = (measures()["overdue"], _OLD, _COUNT, _OLDEST)
     sums = rows[["overdue", "91+", "invoices"]].sum()

@@ -11,6 +11,7 @@ import pandas as pd
 
 from billframes._shared.format import count_of, format_number, short_date
 from billframes._shared.names import first_few, join_names
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.facts.capacity import working_days
 from billframes.report import lists
 from billframes.report.html import anchor
@@ -134,7 +135,7 @@ def person_of(row: Mapping[Any, Any]) -> str:
 
 
 def _person(name: Any) -> str:
-    return str(name) if pd.notna(name) else "Unassigned"
+    return str(name) if pd.notna(name) else UNASSIGNED
 
 
 def names(values: Iterable[Any]) -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 from billframes._shared.format import count_of, format_number, long_date
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.keys.by import columns_of
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure
@@ -135,7 +136,7 @@ class _Figures:
         rows = DistinctNames(book.clients, book.matters, book.users)(result)
         keys = columns_of(self._rule.by, [*rows]) if self._rule.by else []
         found = {name: rows[find_figure(figure).column].astype("float64") for name, figure in wanted.items()}
-        names = rows[keys[-1]].astype("object").fillna("Unassigned") if keys else pd.Series("", index=rows.index)
+        names = rows[keys[-1]].astype("object").fillna(UNASSIGNED) if keys else pd.Series("", index=rows.index)
         ids = rows[keys[0]].astype("object").fillna("").astype(str) if keys else names
         return pd.DataFrame({"name": names, **found}).set_axis(ids)
 

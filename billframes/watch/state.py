@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -145,8 +144,8 @@ def next_state(seen: Seen, last: State | None, watched: Sequence[Rule], about: M
 
 def declared(rule: Rule) -> dict[str, Any]:
     """Return what a rule has beyond the defaults."""
-    given = {each.name: getattr(rule, each.name) for each in dataclasses.fields(Rule)}
-    return {name: value for name, value in given.items() if value != getattr(Rule(), name)}
+    usual = vars(Rule())
+    return {name: value for name, value in vars(rule).items() if value != usual[name]}
 
 
 def _ended(finding: Finding, rule: Rule | None, seen: Seen) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 from billframes._shared.format import MISSING, format_number, long_date
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.sheets.utilization import TIMEKEEPERS
+from billframes.book.records import bills_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.week.days import WeekDays, week_days
@@ -145,8 +146,7 @@ def _late(entries: pd.DataFrame, days: WeekDays, time_zone: str) -> pd.DataFrame
 def _waits(book: Any, settings: FirmSettings, as_of: dt.date) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of each kind of what waits for responsible lawyers; none for budgets if there are none."""
     client = dict(book.matters[["matter_id", "client_name"]].itertuples(index=False, name=None))
-    bills = book.prebill_review().sort_values("item_amount", ascending=False, kind="stable")
-    bills = bills.drop_duplicates("invoice_id")
+    bills = bills_of(book.prebill_review())
     age = (pd.Timestamp(as_of) - bills["invoice_date"]).dt.days
     yield (
         "drafts",

@@ -51,7 +51,7 @@ def find_person(book: Any, firm: FirmWeek, text: str) -> str:
 
 
 def pages_of(firm: FirmWeek, user: str | None = None) -> dict[str, WeekPage]:
-    """Return all pages, or that of one person, by the stem of their file names, which are distinct."""
+    """Return all pages, or that of one person, by their file names, which are distinct."""
     users = [each for each in firm.people.index if firm.has_page(each)]
     plain = {each: file_name(str(firm.people.loc[each, "name"]), "html") for each in users}
     taken = Counter([*plain.values(), file_name("", "html"), FIRM])

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from billframes._shared.notes import Notes
 from billframes.analysis.data.arrow import ArrowRows
-from billframes.analysis.data.data import Columns, Data
+from billframes.analysis.data.data import Columns, Data, FactKey
 from billframes.analysis.data.data_span import counted_days, first_day, read_bounded_period, read_period
 from billframes.analysis.data.distinct_names import attach_names_of
 from billframes.analysis.data.engine import eager_from_arrow
@@ -143,7 +143,8 @@ class Reader(Mapping[str, Frame]):
 
         settings = self.data.given_settings or FirmSettings()
         of_settings = repr((settings.taxes, settings.payment_order))
-        rows, used = self.data.fact((build, own, frames, of_settings, tuple(sorted(choices.items()))), make)
+        key = FactKey(build, own, frames, of_settings, tuple(sorted(choices.items())))
+        rows, used = self.data.fact(key, make)
         self.use(used)
         return rows
 

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -41,7 +41,18 @@ KEPT = ("PANDAS", "PYARROW")
 Columns = frozenset[tuple[str, str]]
 """Columns that were used, each with its frame."""
 
-MakeFact = Callable[[Any, Callable[[], tuple[Frame, Columns]]], tuple[Frame, Columns]]
+
+class FactKey(NamedTuple):
+    """What a fact is known by: its function, the columns asked for beside its own, its frames, settings and choices."""
+
+    build: Any
+    own: tuple[str, ...]
+    frames: frozenset[str]
+    settings: str
+    choices: tuple[tuple[str, Any], ...]
+
+
+MakeFact = Callable[[FactKey, Callable[[], tuple[Frame, Columns]]], tuple[Frame, Columns]]
 """A function that takes the key of a fact and what makes its rows, and returns the rows."""
 
 
@@ -104,7 +115,7 @@ class _Kept:
     lasts: bool = False
 
     tables: dict[str, Table] = field(default_factory=dict)
-    facts: dict[Any, tuple[Frame, Columns]] = field(default_factory=dict)
+    facts: dict[FactKey, tuple[Frame, Columns]] = field(default_factory=dict)
     known: dict[Any, Any] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     compared: set[tuple[str, str]] = field(default_factory=set)
@@ -253,7 +264,7 @@ class Data:
         """The firm's settings as they were passed."""
         return self._settings
 
-    def fact(self, key: Any, make: Callable[[], tuple[Frame, Columns]]) -> tuple[Frame, Columns]:
+    def fact(self, key: FactKey, make: Callable[[], tuple[Frame, Columns]]) -> tuple[Frame, Columns]:
         """Return the rows of a fact and the columns it was made from. Threads that ask at once get the same one."""
         if not self.is_kept:
             return make()

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.names import first_few
 from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import to_dicts
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import UNASSIGNED, Frame
 
 C = nw.col
 
@@ -105,6 +105,6 @@ def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -
     known = rows.filter(~C("hours").is_nan() & (C("hours") != 0))
     found = to_dicts(known.group_by("user_id").agg(C("hours").sum()))
     hours = sum(person["hours"] for person in found)
-    ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
+    ids = sorted(str(person["user_id"] or UNASSIGNED) for person in found)
     words = {"people": len(ids), "few": first_few(ids) if ids else "", "kind": kind, "consequence": consequence}
     notes.add(NO_RATE, hours, "settings", about=kind, **words)
