@@ -217,11 +217,13 @@ def sql(sandbox):
 def names_in_examples(request, doctest_namespace) -> None:
     """Connect billframes to the sandbox for examples, as by `bf.connect("sandbox")`."""
     if request.node.__class__.__name__ == "DoctestItem":
+        import pandas as pd
+
         import billframes as bf
         from billframes import _session
 
         _session._default[:] = [request.getfixturevalue("client_of_examples")]
-        doctest_namespace["bf"] = bf
+        doctest_namespace |= {"bf": bf, "pd": pd}
 
 
 @pytest.fixture(scope="session")

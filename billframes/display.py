@@ -31,6 +31,7 @@ from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import FIGURES, figure_columns
 from billframes.errors import ParameterError
+from billframes.loading.load_info import ANALYSIS
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
 
@@ -45,9 +46,8 @@ _OWN_NAMES = ("name", "label")
 # Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")
 _OWN_NAME, _DATE, _NAME, _FIGURE, _OTHER, _INSTANT, _ID = range(7)
-# The columns in a template of a chart's text, and the main figures of other frames than results.
+# The columns in a template of a chart's text.
 _IN_WORDS = re.compile(r"\{(\w+)")
-_RESULTS = ("implied_receipt_amount",)
 # Characters of a text in a terminal, from a wide one to a narrow one.
 _WIDEST = 50
 _WIDTHS = (_WIDEST, 30, 20)
@@ -173,7 +173,7 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     kinds = _ordered_kinds(few)
     few = DistinctNames(every if total == len(every) else _everyone(frame, every))(few)
     texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in kinds}, dtype="str")
-    main = [] if FIGURES in few.attrs else _main_figures(kinds)
+    main = _main_figures(few.attrs.get(ANALYSIS, ""), kinds)
     return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame, main)
 
 
@@ -268,14 +268,15 @@ def _ordered_kinds(few: pd.DataFrame) -> dict[str, tuple[int, str | None]]:
     return {name: kinds[name] for name in sorted(few.columns, key=lambda name: kinds[name][0])}
 
 
-def _main_figures(columns: Collection[str]) -> list[str]:
-    """Return the columns that the chart and then the table of their analysis show, the chart's text first."""
-    analysis = max(analyses().values(), key=lambda each: len(set(each.measure_names).intersection(columns)))
-    chart, table = analysis.chart, analysis.table
+def _main_figures(name: str, columns: Collection[str]) -> list[str]:
+    """Return the columns that the chart and then the table of an analysis show, the chart's text first."""
+    if name not in analyses():
+        return []
+    chart, table = analyses()[name].chart, analyses()[name].table
     names = [name for words in (chart.words if chart else ()) for name in _IN_WORDS.findall(words)]
     names += [*(chart.columns if chart else ()), *(table.brief if table else ())]
     names = [name for name in names if not table or name not in table.if_any]
-    return [name for name in dict.fromkeys([*names, *_RESULTS]) if name in columns]
+    return [name for name in dict.fromkeys(names) if name in columns]
 
 
 def _all_rows(frame: Any) -> pd.DataFrame:

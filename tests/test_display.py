@@ -136,17 +136,18 @@ def test_a_terminal_shows_the_columns_that_fit(entries, monkeypatch, width):
     assert shown == {30: 1, 80: 5, 140: 10, 1000: len(entries.columns)}[width]
 
 
-def test_a_terminal_shows_keys_and_then_the_main_figures(monkeypatch):
-    """Receivables have a column for each age, and what is owed and overdue behind them."""
+def test_a_terminal_shows_keys_and_then_the_main_figures_of_an_analysis(monkeypatch):
+    """Receivables have columns for ages, and what is owed and overdue behind them. Other frames keep their order."""
     monkeypatch.setenv("COLUMNS", "60")
-    ages = ["current", "1-30", "31-60", "61-90", "91+", "credit_amount", "total", "overdue"]
-    aging = pd.DataFrame({"client_name": ["Acme Holdings"], **{name: [123456.0] for name in ages}})
+    days = pd.to_datetime(["2026-09-01", "2026-10-01"])
+    invoice = {"invoice_id": ["i1"], "invoice_state": ["final"], "invoice_date": days[:1], "due_date": days[1:]}
+    invoices = pd.DataFrame(invoice | {"client_id": ["c1"], "client_name": ["Acme Holdings"], "balance": [123456.0]})
+    aging = bf.analysis.aging(invoices, as_of="2026-10-31", by="client")
     heads, *_, note = repr(bf.show(aging)).split("\n")
     assert heads.split() == ["Client", "Current", "1–30", "days", "Total", "Overdue"]
-    assert note == "1 row; 4 more columns"
-    parts = ["balance_before", "balance_after", "fall_amount", "adjusted_amount", "implied_receipt_amount"]
-    receipts = pd.DataFrame({"client_name": ["Acme Holdings"], **{name: [123456.0] for name in parts}})
-    assert "Implied receipt amount" in repr(bf.show(receipts))
+    assert note == "1 row; 7 more columns"
+    own = pd.DataFrame(aging.to_dict("list"))
+    assert repr(bf.show(own)).split("\n")[0].split()[-2:] == ["61–90", "days"]
 
 
 def test_own_columns_are_formatted_by_the_last_word_of_their_names():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -97,7 +96,6 @@ def _glossary_place(word: str, known: Collection[str], places: Mapping[str, str]
     return {word: places.get(named[0], named[0]) if named else f"explain({word!r})"}
 
 
-@cache
 def _listed(folder: Path) -> dict[str, str]:
     """Return the names of a namespace, with their modules; none of a package without a stub or of a deleted one."""
     stub = folder / "__init__.pyi"

@@ -24,7 +24,7 @@ from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
-from billframes.analysis.results.figure_spans import Spans
+from billframes.analysis.results.figure_source import Spans
 from billframes.analysis.results.figures_side_by_side import Top
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book

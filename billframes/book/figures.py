@@ -12,8 +12,7 @@ from billframes.analysis.data.data_span import check_begun
 from billframes.analysis.data.distinct_names import attach_names
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.figure_names import find_figures
-from billframes.analysis.results.figure_source import Source
-from billframes.analysis.results.figure_spans import Spans, read_spans
+from billframes.analysis.results.figure_source import Source, Spans, read_spans, run_in_arrow
 from billframes.analysis.results.figures_side_by_side import figures_of, listed_in
 from billframes.analysis.results.rows_behind import rows_from
 from billframes.book.methods import call_analysis
@@ -34,7 +33,7 @@ def figures_of_book(
 ) -> pd.DataFrame:
     """Calculate figures from a book's frames; see `Book.figures`."""
     of = [each.analysis for each in find_figures(names)]
-    call = lambda analysis, how: call_analysis(analysis, book, how)  # noqa: E731
+    call = lambda analysis, how: call_analysis(analysis, book, how, run_in_arrow)  # noqa: E731
     source = _source(book, names, of, start, end, as_of, payments, call)
     options["spans"] = read_spans(spans, start, end, lambda *ends: Period(*book._days.span(*ends)))
     result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), listed=partial(_listed, book), **options)

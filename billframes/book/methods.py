@@ -200,11 +200,10 @@ def _parameter(parameter: inspect.Parameter, *, positional: bool) -> inspect.Par
 
 def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
     """Make the method's docstring: the analysis's summary, the method's parameters and the columns of the result."""
-    if analysis.book.method:
-        return inspect.getdoc(analysis.book.method) or ""
-    summary = (inspect.getdoc(analysis.function) or "").partition("\n")[0]
+    own = inspect.getdoc(analysis.book.method or analysis.function) or ""
+    summary = own.partition("\n")[0]
     note = f"See `billframes.analysis.{analysis.name}` for what counts, errors and warnings. {analysis.book.note}"
-    documented = documented_arguments(inspect.getdoc(analysis.function) or "")
+    documented = documented_arguments(inspect.getdoc(analysis.function) or "") | documented_arguments(own)
     names = [name for name in signature.parameters if name != "self"]
     # Neighbours with the same text share an entry, such as start and end.
     described = groupby(names, key=lambda name: _description(name, analysis, documented.get(name, ("", ""))))

@@ -88,8 +88,8 @@ class FirmSettings:
         What a part payment of an invoice settles: all parts in proportion, or each part in full before the next, such
         as `("tax", "expenses", "fees")`. Invoices below 0, or with a part below 0, are always settled in proportion.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount in realization, write-downs and effective rates: only time, because a
-        fixed fee is an agreed amount, or time and fixed fees by their value ("items").
+        Which items bear an invoice's discount in figures of fees: only time, because a fixed fee is an agreed amount,
+        or time and fixed fees by their value ("items").
     matter_types : sequence of str
         The types of matter that count in realization, write-downs and effective rates; by default all but contingency,
         pro bono and internal.

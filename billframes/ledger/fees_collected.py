@@ -128,7 +128,7 @@ def fees_collected(
 def _items(call: Call, keys: Keys) -> Frame:
     """Add up the fees and expenses of items by their invoice; periods are those of the payments."""
     of_items = replace(keys, keys=tuple(key for key in keys.keys if not key.time))
-    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "expense"))
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "expense"), discounts=call.settings.discounts)
     is_fee, is_expense = C("is_billable") | (C("kind") == "fixed_fee"), C("kind") == "expense"
     rows = rows.filter((is_fee | is_expense) & ~C("invoice_id").is_null())
     sums = [
@@ -141,7 +141,7 @@ def _items(call: Call, keys: Keys) -> Frame:
 def _paid(call: Call, payments: pd.DataFrame, items: Frame) -> Frame:
     """Return the payments by invoice, client and day, with what their invoices are for."""
     table = payments_table(_sums_of(payments, ["invoice_id", "client_id", "client_name", "payment_date"]))
-    rows = call.fact(invoices_fact).with_columns(
+    rows = call.fact(invoices_fact, discounts=call.settings.discounts).with_columns(
         C("invoice_id").cast(nw.String),
         fees=value_if((C("invoice_state") == "final").fill_null(False), "fees"),
         not_spread=value_if(~C("is_spread"), "net"),

@@ -19,6 +19,9 @@ import pyarrow as pa
 from billframes._shared.notes import FACTS, NOTES, Notes
 from billframes.periods import local_day
 
+ANALYSIS = "analysis"
+"""The name under which a pandas result remembers the analysis that it is of."""
+
 _kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
 
 

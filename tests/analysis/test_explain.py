@@ -151,7 +151,7 @@ def test_two_sentences_and_a_worked_example_come_first(name):
 def test_the_figures_of_a_worked_example_are_in_the_docstrings_example(name):
     """The docstring's example is executed, so its figures are right."""
     doc = inspect.getdoc(getattr(bf.analysis, name))
-    executed = {float(each) for each in re.findall(r"\d+\.?\d*", doc.partition("Examples")[2].replace(",", ""))}
+    executed = {float(each) for each in re.findall(r"\d+\.?\d*", re.sub("[,_]", "", doc.partition("\n>>> ")[2]))}
     example = re.sub(r"`[^`]+`|L100|\d+ (October|November)|October 2026", "", bf.explain(name).example)
     figures = [(float(number), percent) for number, percent in re.findall(r"(\d+\.?\d*)(%?)", example)]
     derived = DERIVED.get(name, set())
@@ -164,10 +164,13 @@ DERIVED = {
     "aging": {1.0},
     "bridge": {0.8, 0.5, 0.84},
     "billing_lag": {10.0, 20.0, 30.0, 12.0},
+    "days_to_pay": {20.0},
     "lockup": {80.0},
+    "profitability": {800.0},
+    "reconcile": {1000.0},
     "timekeeping_lag": {10.0, 2.0},
     "utilization": {8.0, 22.0, 0.0},
-    "realization": {0.75, 100.0},
+    "realization": {0.75, 100.0, 800.0, 1000.0},
 }
 
 

@@ -48,6 +48,28 @@ def run(firm, analysis, work=WORK, bills=BILLS, **options):
     return firm.rows(analysis(entries, expenses=costs, fixed_fees=fees, invoices=invoices, **options))
 
 
+ITEMS = FirmSettings(discounts="items", budgets={"m2": 1000.0}, cost_rates={"u1": 50.0, "u2": 50.0})
+
+
+def test_fixed_fees_bear_discounts_in_all_figures_of_fees_if_the_settings_say_so(firm):
+    """i1 bills time of 1,200 and a fixed fee of 400 at 1,400, seven eighths of both; the fee of i4 is billed at 850."""
+    names = ("billed_amount", "fixed_fee_amount", "fees_amount")
+    rows = {row["client_id"]: [row[name] for name in names] for row in run(firm, contribution, settings=ITEMS)}
+    assert rows["c1"] == pytest.approx([1050.0 - 200.0, 350.0, 1200.0])
+    assert rows["c3"] == pytest.approx([0.0, 850.0, 850.0])
+    (whole,) = run(firm, contribution, by=None, settings=ITEMS)
+    assert whole["fees_amount"] == pytest.approx(run(firm, contribution, by=None)[0]["fees_amount"])
+    options = {"by": "user", "settings": ITEMS, "matter_types": MATTER_TYPES}
+    realized = {row["user_id"]: row["billed_amount"] for row in run(firm, realization, **options)}
+    fees = {row["user_id"]: row["billed_amount"] for row in run(firm, contribution, by="user", settings=ITEMS)}
+    assert fees == pytest.approx(realized)
+    frames = {"expenses": items(firm, *COSTS), "fixed_fees": items(firm, *FEES), "invoices": firm.invoices(*BILLS)}
+    (burnt,) = firm.rows(budget_burn(firm.entries(*WORK), **frames, matters=firm.matters(), settings=ITEMS))
+    assert [burnt[name] for name in names[:2]] == pytest.approx([525.0, 350.0 + 850.0])
+    (profit,) = run(firm, profitability, settings=ITEMS)
+    assert profit["fixed_fee_amount"] == pytest.approx(1200.0)
+
+
 def test_contribution_is_largest_first_and_adds_up_to_one(firm):
     """Net of expenses: i1 1400, the credit -200, i4 850, i6 250; 2300 in all."""
     rows = run(firm, contribution, by="client")

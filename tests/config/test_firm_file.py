@@ -200,8 +200,8 @@ COMMANDS = (*SHOW_UTILIZATION, guidelines, review, tie_out, doctor)
 # Each command with the settings of a profile, one of them from each source, and one with other settings.
 USES = [
     *((command, False, "profile") for command in COMMANDS),
-    (guidelines, False, "mirror"),
-    *((command, True, "environment") for command in (guidelines, report, tie_out)),
+    *((guidelines, others, source) for others in (False, True) for source in ("environment", "mirror")),
+    *((command, True, "environment") for command in (report, review, tie_out, assistant, dashboard)),
 ]
 
 

@@ -151,6 +151,10 @@ class ArrowRows(nw.DataFrame[pa.Table]):
         is_plain = not options and all(isinstance(each, str) for each in names)
         return _Groups(self, names) if is_plain else super().group_by(*keys, **options)
 
+    def without_nan(self) -> ArrowRows:
+        """Replace NaN by null."""
+        return self._of({name: _Later(partial(_nan_to_null, each)) for name, each in self._values.items()}, self._size)
+
     def look_up(self, other: ArrowRows, on: str, how: str) -> ArrowRows:
         """Join a frame in which each id is unique; a missing id matches nothing."""
         at = _Later(lambda: _positions(self._values[on].get(), _as_column(other._values[on].get(), other._size)))
@@ -203,6 +207,13 @@ def _as_column(value: Any, size: _Later) -> pa.ChunkedArray:
 def _filtered(value: _Later, mask: _Later, every: _Later) -> Any:
     found = value.get()
     return found if isinstance(found, pa.Scalar) or every.get() else found.filter(mask.get())
+
+
+def _nan_to_null(value: _Later) -> Any:
+    found = value.get()
+    is_nan = pc.is_nan(found) if pa.types.is_floating(found.type) else None
+    has_any = is_nan is not None and (is_nan if isinstance(is_nan, pa.Scalar) else pc.any(is_nan)).as_py()
+    return pc.if_else(is_nan, pa.scalar(None, found.type), found) if has_any else found
 
 
 def _positions(ids: Any, among: pa.ChunkedArray) -> Any:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import pandas as pd
 import pyarrow as pa
 
 from billframes._shared.notes import Notes
@@ -29,7 +30,7 @@ from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.config.firm import FirmSettings
-from billframes.loading.load_info import attach, attach_notes
+from billframes.loading.load_info import ANALYSIS, attach, attach_notes
 from billframes.periods import DateLike, Period
 
 Fact = Callable[..., Frame]
@@ -332,6 +333,8 @@ def finished(
     """Convert a result to the kind of frame of `like`, and give the notes; see `Call.result`."""
     result = to_native(nan_to_null(rows), like, days)
     notes.finish()
+    if isinstance(result, pd.DataFrame):
+        result.attrs[ANALYSIS] = notes.subject
     for name, value in (more or {}).items():
         result = attach(result, name, value)
     return attach_names_of(attach_notes(result, notes), natives.values())

@@ -125,8 +125,9 @@ def _references(kind: str, ids: list[Any], frames: list[pd.DataFrame]) -> dict[A
     for frame, id_, reference in sorted(lists or records, key=lambda each: len(each[0])):
         missing = [each for each in ids if each not in found]
         if missing and reference in frame:
-            rows = frame.loc[frame[id_].isin(missing), [id_, reference]].dropna()
-            found |= dict(zip(rows[id_], rows[reference].astype("str"), strict=True))
+            places = frame[id_].isin(missing).to_numpy().nonzero()[0]
+            known = zip(frame[id_].take(places).tolist(), frame[reference].take(places).tolist(), strict=True)
+            found |= {person: str(each) for person, each in known if not pd.isna(each)}
     return found
 
 

@@ -14,7 +14,8 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame, column_names, source_of
 from billframes.periods import FiscalYear, Period
 
-C = nw.col
+# A column is named several times in each call, and Narwhals makes an expression anew for each.
+C = functools.lru_cache(maxsize=1000)(nw.col)
 
 Rates = Mapping[str, float | Mapping[Any, float]]
 

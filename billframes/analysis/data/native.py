@@ -18,8 +18,9 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.names import join_names, type_in_words
+from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.data_span import DAYS
-from billframes.analysis.data.engine import SUPPORTED, from_arrow, to_arrow
+from billframes.analysis.data.engine import SUPPORTED, arrow_rows, from_arrow, to_arrow
 from billframes.analysis.declare.columns import (
     EMPTY,
     IDS,
@@ -169,6 +170,8 @@ def _as_kind_of(like: Any, frame: Frame) -> Any:
 
 def nan_to_null(frame: Frame) -> Frame:
     """Replace NaN by null. A figure is NaN if a number that it needs is missing; see `typed_column`."""
+    if isinstance(rows := arrow_rows(frame), ArrowRows):
+        return cast("Frame", rows.without_nan())
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
     replaced = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
     return frame.with_columns(*replaced) if replaced else frame

@@ -21,6 +21,7 @@ _FRAMES = dict.fromkeys(("expenses", "fixed_fees"), _ABSENT) | dict.fromkeys(
     ("matters", "users", "clients"), "For the columns that `by` names, matter types and roles."
 )
 """The meaning of frames that an analysis can do without."""
+_INVOICES = "With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`."
 _PERIOD = 'First and last day, inclusive, or a period such as "2026-Q3" as `start`.'
 OPTIONS = {
     "by": "Keys to group by; None gives one row.",
@@ -54,7 +55,11 @@ _KINDS = {
 
 
 def whole_docstring(
-    function: Callable[..., Any], own: Collection[str], arguments: Mapping[str, str], returns: str
+    function: Callable[..., Any],
+    own: Collection[str],
+    arguments: Mapping[str, str],
+    returns: str,
+    example: str,
 ) -> str:
     """
     Return the whole docstring of a function.
@@ -68,15 +73,20 @@ def whole_docstring(
         What an argument means here, after the text that all share.
     returns : str
         What is returned.
+    example : str
+        The introduction of the example, unless it has one of its own.
     """
     text = (inspect.getdoc(function) or "") + "\n"
     head, *rest = _SECTION.split(text)
     written = dict(zip(rest[::2], rest[1::2], strict=True))
+    code = written.pop("Examples", "").strip()
+    code = f"{textwrap.fill(example, _WIDTH)}\n\n{code}" if code.startswith(">>>") else code
     sections = {
         "Parameters": "\n".join(_entries(function, own, arguments, documented_arguments(text))),
         "Returns": "\n".join(["frame", *_wrapped(returns)]),
         "Raises": _RAISES,
         **{name: each for name, each in written.items() if name != "Parameters"},
+        "Examples": code,
     }
     return "\n\n".join(
         [head.strip(), *(f"{name}\n{'-' * len(name)}\n{each.strip()}" for name, each in sections.items() if each)]
@@ -119,6 +129,8 @@ def _described(
     name = "start" if name == "end" and "start" in parameters else name
     is_open = parameters[name].default is None
     text = OPTIONS.get(name) or (is_open and _FRAMES.get(name))
+    if name == "invoices" and name not in written:
+        return "frame", _INVOICES
     if name in own or not text:
         return written[name]
     if name == "start" and is_open:

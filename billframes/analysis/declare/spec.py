@@ -277,7 +277,9 @@ class Analysis(Explanation):
             shown = tuple(each.name for each in self.columns if each.name not in self.table.without)
             object.__setattr__(self, "table", replace(self.table, columns=shown))
         if self.function.__doc__:
-            self.function.__doc__ = whole_docstring(self.function, self.own, self.arguments, self._returns)
+            self.function.__doc__ = whole_docstring(
+                self.function, self.own, self.arguments, self._returns, self.example
+            )
         kinds = get_args(ChartKind)
         if self.chart is not None and self.chart.kind not in kinds:
             raise ParameterError(

@@ -38,7 +38,7 @@ No column depends on a day or a period: an analysis compares dates with its own.
 | `is_billable`, `is_untyped` | whether it is billable time, or time of unknown billing type |
 | `is_final` | whether its state is "final" |
 | `is_priced` | whether billable or untyped time has an amount |
-| `amount` | of expenses and fixed fees, else 0 |
+| `amount` | of expenses and fixed fees (with `discounts="items"`, as billed), else 0 |
 | `fees`, `settled_fees` | on final invoices: net fees of a billable entry or a row "fees", and the settled part |
 | `open` | its part of the balance of its invoice, with its tax |
 | `balance` | the balance of its whole invoice |
@@ -92,11 +92,12 @@ def work(of: Reader, *, own: Iterable[str] = (), discounts: str = "time", only: 
     """
     own = tuple(own)
     billed = _billed(of, own, discounts)
-    joined = billed.select("invoice_id", *_OF_INVOICE)
+    joined = billed.select("invoice_id", *_OF_INVOICE, *(["fixed_fee_share"] if discounts == "items" else []))
     # What no item has of a balance is known only with all items.
     needed = KINDS if "balance" in only else only
     parts = [_time(of, joined, own, discounts)] if "time_entries" in of and "time" in needed else []
-    parts += [_items(of, joined, name, own) for name, kind in _ITEMS.items() if name in of and kind in needed]
+    others = [name for name, kind in _ITEMS.items() if name in of and kind in needed]
+    parts += [_items(of, joined, name, own, discounts) for name in others]
     parts += [billed]
     types = {**_types_of(parts, own), **_TYPES}
     *items, rest = [_in_columns(each, types) for each in parts]
@@ -116,6 +117,9 @@ def _billed(of: Reader, own: tuple[str, ...], discounts: str) -> Frame:
     rows = rows.with_columns(kind=nw.when(C("is_spread")).then(nw.lit("")).otherwise(nw.lit("fees")))
     rows = rows.rename({"fees": "all_fees", "net": "fees", "matter_id": "own_matter_id"})
     number = dict.fromkeys(("hours", "value", "amount", "open"), nw.lit(0.0))
+    if discounts == "items":
+        share = nw.when(C("hidden") > 0).then(nw.lit(_UNKNOWN_NUMBER)).otherwise(C("all_fees") - C("fees"))
+        number["fixed_fee_share"] = nw.when(C("is_mixed")).then(share / C("fixed_fees")).otherwise(nw.lit(1.0))
     return rows.with_columns(**number, settled_fees=C("fees") * C("settled").fill_null(0.0))
 
 
@@ -156,9 +160,12 @@ def _has_dates(of: Reader, column: str) -> bool:
     return dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
 
 
-def _items(of: Reader, joined: Frame, name: str, own: tuple[str, ...]) -> Frame:
+def _items(of: Reader, joined: Frame, name: str, own: tuple[str, ...], discounts: str) -> Frame:
     rows = of.select(name, ("invoice_id", "amount"), (*_IDS, "date", "matter_type", *own))
     rows = join_by_id(rows, joined, "invoice_id").with_columns(kind=nw.lit(_ITEMS[name]), state=_state())
+    if discounts == "items" and name == "fixed_fees":
+        billed = C("amount") * C("fixed_fee_share")
+        rows = rows.with_columns(amount=nw.when(C("state") == "final").then(billed).otherwise(C("amount")))
     number = dict.fromkeys(("hours", "value", "fees", "settled_fees"), nw.lit(0.0))
     return rows.with_columns(
         is_final=C("state") == "final", open=C("amount") * C(f"open_{name}").fill_null(0.0), **number

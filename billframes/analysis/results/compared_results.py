@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from billframes._shared.names import closest
-from billframes.analysis.data.engine import eager_from_arrow
-from billframes.analysis.data.expressions import RESIDUE, or_nan
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measures
 from billframes.analysis.declare.metrics import FIGURES, Measure
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, TIMES, By, names_in
-from billframes.analysis.results.figure_rows import joined
-from billframes.analysis.results.result_rows import Floats, identifying_keys, key_columns, refuse_total
+from billframes.analysis.results.figure_rows import group_keys
+from billframes.analysis.results.result_rows import Floats, identifying_keys, key_columns, quotients, refuse_total
 from billframes.errors import ParameterError
 
 BILLED = "billed_amount"
@@ -30,8 +27,6 @@ REST, WHOLE = -1, 0
 
 PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1, "fiscal_quarter": 4, "fiscal_year": 1}
 COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
-Pair = tuple[float, float]
-"""A figure before and after, or the numerator and the denominator of a ratio."""
 
 
 @functools.cache
@@ -65,14 +60,6 @@ def analysis_of(measure: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One group in two results: its keys, and its figures before and after."""
-
-    keys: dict[str, Any]
-    figures: dict[str, Pair]
-
-
 def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     """Return the key columns to split by; refuse results with different keys."""
     keys = {name: key_columns(column_names(frame)) for name, frame in frames.items()}
@@ -103,58 +90,58 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
     return chosen
 
 
-def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
-    """Add up both results by the keys, and pair their figures; people and matters are matched by id."""
-    ids = identifying_keys(keys)
-    groups: dict[tuple[Any, ...], Group] = {}
-    for end, name in enumerate(ENDS):
-        rows = tables[name].to_pylist()
-        own_keys = key_columns(tables[name].column_names)
-        refuse_wrong_rows(tables[name], name, own_keys)
-        for row in rows:
-            group = groups.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
-            # If a name has changed, the later one is used.
-            group.keys.update({key: row[key] for key in keys})
-            for column in columns:
-                pair = list(group.figures[column])
-                pair[end] += or_nan(row[column])
-                group.figures[column] = (pair[0], pair[1])
-    return list(groups.values())
-
-
 def refuse_wrong_rows(table: pa.Table, name: str, keys: Sequence[str]) -> None:
     """Refuse a result with two rows of the same keys, or with a row that is the total of the others."""
-    ids, seen = identifying_keys(keys), set()
-    for row in table.to_pylist():
-        key = tuple(row[each] for each in ids)
-        if key in seen:
-            row_name = ", ".join(f"{each}={value!r}" for each, value in zip(ids, key, strict=True)) or "one row of all"
-            raise ParameterError(f"{name} has {row_name} twice; pass the result of one analysis, not several together.")
-        seen.add(key)
-    refuse_total(table.to_pandas(ignore_metadata=True), [*keys], name)
+    ids, rows = identifying_keys(keys), table.to_pandas(ignore_metadata=True)
+    twice = rows.duplicated(ids).to_numpy() if ids else np.arange(len(rows)) > 0
+    if twice.any():
+        [row] = table.slice(twice.argmax(), 1).to_pylist()
+        row_name = ", ".join(f"{each}={row[each]!r}" for each in ids) or "one row of all"
+        raise ParameterError(f"{name} has {row_name} twice; pass the result of one analysis, not several together.")
+    refuse_total(rows, [*keys], name)
 
 
-def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> Frame:
-    """Return rows as a frame of the engine of `like`, with the columns of `types` in their order."""
-    table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})
-    return eager_from_arrow(like, table)
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Results whose groups are matched by their ids: the keys of each group, and its figures in each result."""
+
+    keys: pa.Table
+    figures: Mapping[str, Mapping[str, Floats]]
+
+    @classmethod
+    def of(
+        cls, tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str], *, sums: bool = True
+    ) -> Matched:
+        """
+        Add up the rows of results by the keys, the latest result first: if a name has changed, the latest is used.
+
+        Without `sums`, the figures of a group that a result does not have are missing instead of 0.
+        """
+        plain = {name: _plain(each.select([*keys, *dict.fromkeys(columns)])) for name, each in tables.items()}
+        frames = {name: each.to_pandas(ignore_metadata=True) for name, each in plain.items()}
+        labels, groups = group_keys([each[[*keys]] for each in frames.values()])
+        figures: dict[str, dict[str, Floats]] = {}
+        for (name, rows), own in zip(frames.items(), groups, strict=True):
+            absent = 0.0 if sums else np.where(np.bincount(own, minlength=len(labels)), 0.0, math.nan)
+            values = {each: rows[each].to_numpy("float64", na_value=math.nan) for each in columns}
+            sums_of = {each: np.bincount(own, of, len(labels)) + absent for each, of in values.items()}
+            figures[name] = cast("dict[str, Floats]", sums_of)
+        kinds = {key: [each.schema.field(key).type for each in plain.values()] for key in keys}
+        known = {key: next((kind for kind in of if kind != pa.null()), pa.string()) for key, of in kinds.items()}
+        texts = {key: pa.array(labels[key], kind, from_pandas=True) for key, kind in known.items()}
+        return cls(pa.table(texts), figures)
+
+    @property
+    def labels(self) -> list[tuple[Any, ...]]:
+        """What the groups are sorted by: the labels, those of the last key first; missing ones are last."""
+        rows = [[*reversed(row.values())] for row in self.keys.to_pylist()] or [[]]
+        return [tuple((each is None, str(each)) for each in row) for row in rows]
 
 
-def as_plain(table: pa.Table) -> pa.Table:
+def _plain(table: pa.Table) -> pa.Table:
     """Return a table without dictionaries."""
     kinds = [each.type.value_type if pa.types.is_dictionary(each.type) else each.type for each in table.schema]
     return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
-
-
-def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:
-    """Return the Arrow types of the key columns, from the last result in which the column is not of type null."""
-    types = {}
-    for key in keys:
-        kinds = [table.schema.field(key).type for table in reversed(list(tables.values()))]
-        known = [kind for kind in kinds if not pa.types.is_null(kind)]
-        kind = known[0] if known else pa.string()
-        types[key] = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return types
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +156,8 @@ class FiguresByPeriod:
         The columns of the numerator and the denominator; twice the measure if it is not a ratio.
     time : str
         The length of the periods, one of `PERIODS_PER_YEAR`.
-    keys : Table
-        The keys of each group.
-    parts : mapping of str to DataFrame
-        The figures of each group by period, and others by the names in `instead`.
+    matched : Matched
+        The figures by period, and others by the names in `instead`.
     instead : mapping of (str, int) to str
         By period and number of periods back, the name of the result to compare with in place of the earlier period's.
         A name without a result means that the figure is not known. A period and `REST` stand for the days before these
@@ -182,35 +167,8 @@ class FiguresByPeriod:
     measure: Measure
     pair: tuple[str, str]
     time: str
-    keys: pa.Table
-    parts: Mapping[str, pd.DataFrame]
+    matched: Matched
     instead: Mapping[tuple[str, int], str]
-
-    @classmethod
-    def of(
-        cls,
-        measure: Measure,
-        pair: tuple[str, str],
-        time: str,
-        tables: Mapping[str, pa.Table],
-        instead: Mapping[tuple[str, int], str],
-    ) -> FiguresByPeriod:
-        """Match the groups of results by their ids. If a name has changed, the latest is used."""
-        keys = key_columns(next(iter(tables.values())).column_names)
-        types = key_types(tables, keys)
-        plain = {name: tables[name].select([*keys, *dict.fromkeys(pair)]) for name in sorted(tables, reverse=True)}
-        frames = {name: as_plain(each).to_pandas(ignore_metadata=True) for name, each in plain.items()}
-        found = {name: (each[keys], each[[*dict.fromkeys(pair)]].astype("float64")) for name, each in frames.items()}
-        sums = [*dict.fromkeys(pair)] if measure.adds_up or measure.ratios else []
-        labels, parts = joined(found, dict.fromkeys(found, sums))
-        of_keys = {name: pa.array(labels[name], kind, from_pandas=True) for name, kind in types.items()}
-        return cls(measure, pair, time, pa.table(of_keys), parts, instead)
-
-    @property
-    def order(self) -> Floats:
-        """The places of the groups, sorted by the labels of the last key first."""
-        labels = [[*reversed(row.values())] for row in self.keys.to_pylist()] or [[]]
-        return np.array(sorted(range(len(labels)), key=lambda at: [(each is None, str(each)) for each in labels[at]]))
 
     def of_period(self, label: str) -> dict[str, Floats]:
         """Return the figures of each group in a period, by the name of their column."""
@@ -233,13 +191,11 @@ class FiguresByPeriod:
 
     def _figure(self, names: Sequence[str]) -> Floats:
         """Return the figure of some results together; missing if one of them is not known."""
-        count = max(len(each) for each in self.parts.values())
-        unknown = pd.DataFrame(math.nan, range(count), [*dict.fromkeys(self.pair)])
-        frames = [self.parts.get(name, unknown) for name in names]
-        part, whole = (np.sum([each[name] for each in frames], axis=0, dtype="float64") for name in self.pair)
-        if self.measure.ratios:
-            part = np.divide(part, whole, out=np.full(count, math.nan), where=np.abs(whole) > RESIDUE)
-        return cast("Floats", part)
+        figures = self.matched.figures
+        unknown = {name: each * math.nan for name, each in next(iter(figures.values())).items()}
+        parts = [figures.get(name, unknown) for name in names]
+        part, whole = (np.sum([each[name] for each in parts], axis=0) for name in self.pair)
+        return quotients(part, whole) if self.measure.ratios else cast("Floats", part)
 
 
 def earlier_period(label: str, back: int) -> str:

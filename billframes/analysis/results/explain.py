@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from billframes._shared.names import closest, snake_case
 from billframes._shared.namespace import place_of
@@ -41,12 +40,7 @@ class Explanations(tuple[Analysis, ...]):
         return "\n".join(f"- `{each.name}`: {each.question}" for each in self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td style="text-align: left"><code>{as_html(each.name)}</code></td>'
-            f'<td style="text-align: left">{as_html(each.question)}</td></tr>'
-            for each in self
-        )
-        return f"<table><tbody>{rows}</tbody></table>"
+        return _html_table((f"`{each.name}`", each.question) for each in self)
 
 
 class FigureList(tuple[Figure, ...]):
@@ -67,11 +61,12 @@ class FigureList(tuple[Figure, ...]):
         return "\n".join([*lines[1:], "", "More on one: bf.explain('billed_amount')"])
 
     def _repr_html_(self) -> str:
-        cells = (
-            "".join(f'<td style="text-align: left">{as_html(each)}</td>' for each in (analysis, f"`{name}`", text))
-            for analysis, name, text in self._rows()
-        )
-        return f"<table><tbody>{''.join(f'<tr>{row}</tr>' for row in cells)}</tbody></table>"
+        return _html_table((analysis, f"`{name}`", text) for analysis, name, text in self._rows())
+
+
+def _html_table(rows: Iterable[Sequence[str]]) -> str:
+    cells = ("".join(f'<td style="text-align: left">{as_html(each)}</td>' for each in row) for row in rows)
+    return f"<table><tbody>{''.join(f'<tr>{row}</tr>' for row in cells)}</tbody></table>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -103,18 +98,19 @@ class FigureExplanation(Explanation):
                 *(f"Also in `{each}`." for each in sorted(same - {analysis.name})),
             ),
             "Other figures of this name": tuple(others),
-            **{
-                heading: analysis.parts.get(heading, ()) for heading in ("Not counted", "The billing system can’t tell")
-            },
-        }
-        texts = {heading: each for heading, each in texts.items() if each}
-        known: dict[str, Any] = {
-            "formula": analysis.formula,
-            "left_out": analysis.left_out,
-            "cannot_tell": analysis.cannot_tell,
+            **{each: analysis.parts.get(each, ()) for each in ("Not counted", "The billing system can’t tell")},
         }
         summary = f"{found.title}. {found.meaning}"
-        return cls(name=figure.column, question=summary, summary=summary, example="", texts=texts, **known)
+        return cls(
+            name=figure.column,
+            question=summary,
+            summary=summary,
+            example="",
+            formula=analysis.formula,
+            left_out=analysis.left_out,
+            cannot_tell=analysis.cannot_tell,
+            texts={heading: each for heading, each in texts.items() if each},
+        )
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:

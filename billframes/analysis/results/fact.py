@@ -10,6 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
+from billframes.analysis.data.expressions import C
 from billframes.analysis.facts.invoices import invoices as invoices_fact
 from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
@@ -17,8 +18,6 @@ from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import DISCOUNTS
 from billframes.periods import Period
-
-C = nw.col
 
 FactName = Literal["work", "invoices"]
 _FACTS = {"work": work, "invoices": invoices_fact}
@@ -76,7 +75,6 @@ def fact(
     --------
     An invoice of 800 bills time worth 1,000:
 
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "user_id": ["u1", "u2"], "user_name": ["Ada", "Ben"], "hours": [2.0, 2.0], "billing_type": ["billable"] * 2,
     ...     "amount": [600.0, 400.0], "invoice_id": ["i1"] * 2,

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from billframes._shared.find_named import find_named
@@ -28,7 +29,7 @@ from billframes.errors import MissingColumnError, ParameterError
 
 _OTHERS = "Others ({})"
 _NOT_ADDED = "That of several rows can't be calculated from theirs."
-Places = NDArray[Any]
+Values = NDArray[Any]
 # Returns the id, the name and the reference of the records of a key, by its columns.
 KeyRecords = Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
 Name = TypeVar("Name", bound=Hashable)
@@ -46,8 +47,8 @@ class FigureRows:
         The ends of the columns' names, by period: empty, and the one of the period to compare with; or those of spans.
     keys : DataFrame
         The keys of each group.
-    parts : mapping of (str, str) to DataFrame
-        By end and analysis, the figures of each group, in the order of the keys.
+    parts : mapping of (str, str) to dict of str to array
+        By end and analysis, the figures of each group, in the order of the keys: numbers, and days.
     missing : dict of str to str
         Why figures are missing, by column.
     """
@@ -55,13 +56,13 @@ class FigureRows:
     figures: tuple[Figure, ...]
     ends: tuple[str, ...]
     keys: pd.DataFrame
-    parts: Mapping[tuple[str, str], pd.DataFrame]
+    parts: Mapping[tuple[str, str], dict[str, Values]]
     missing: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, figures: Sequence[Figure], sources: Mapping[str, Source], by: Sequence[str]) -> FigureRows:
         """Join the rows of the analyses by their ids; each has all its rows."""
-        found: dict[tuple[str, str], tuple[pd.DataFrame, pd.DataFrame]] = {}
+        found: dict[tuple[str, str], tuple[pd.DataFrame, dict[str, Any]]] = {}
         missing: dict[str, str] = {}
         sums: dict[tuple[str, str], list[str]] = {}
         errors: list[Exception] = []
@@ -78,15 +79,16 @@ class FigureRows:
                 errors.append(error)
                 continue
             wanted = {name for each in own.values() for name in _parts(each)}
-            used = [each for each in rows if each in wanted]
-            unknown = [each for each in used if len(rows) and rows[each].isna().all()]
+            used = [each for each in rows.column_names if each in wanted]
+            unknown = [each for each in used if len(rows) and not _has_any(rows[each])]
             for column, each in own.items():
                 if reason or each.measure.name in unknown or each.measure.name not in used:
                     missing[column] = reason or _why(each, rows, keyed=bool(by))
             # A figure of which some rows are unknown stays missing there.
             known = {*used} - {*unknown} if not reason else set()
             sums[end, name] = [each.name for each in analysis.columns if each.adds_up and each.name in known]
-            found[end, name] = rows[key_columns([*map(str, rows)], analysis)], rows[used]
+            keys = rows.select(key_columns(rows.column_names, analysis)).to_pandas(ignore_metadata=True)
+            found[end, name] = keys, {each: rows[each] for each in used}
         if not any(end == next(iter(sources)) for end, _ in found):
             raise errors[0]
         return cls(tuple(figures), tuple(sources), *joined(found, sums), missing)
@@ -96,21 +98,19 @@ class FigureRows:
         """The names of the keys."""
         return [str(each) for each in self.keys]
 
-    def column(self, figure: Figure, end: str | None = None) -> pd.Series[Any]:
+    def column(self, figure: Figure, end: str | None = None) -> Values:
         """Return a figure of each group, by default that of the first period."""
-        part = self.parts.get((self.ends[0] if end is None else end, figure.analysis.name), self.keys)
-        if figure.measure.name not in part or part is self.keys:
-            return pd.Series(float("nan"), self.keys.index)
-        return part[figure.measure.name]
+        part = self.parts.get((self.ends[0] if end is None else end, figure.analysis.name), {})
+        return part.get(figure.measure.name, np.full(len(self.keys), np.nan))
 
-    def table(self) -> pd.DataFrame:
-        """Return the keys and the figures of each period, with the changes from the earlier period beside them."""
-        columns: dict[str, pd.Series[Any]] = {}
+    def columns(self) -> dict[str, Values]:
+        """Return the figures of each period, with the changes from the earlier period beside them."""
+        columns: dict[str, Values] = {}
         for each, end in itertools.product(self.figures, self.ends):
             columns[f"{each.column}{end}"] = found = self.column(each, end)
             if end and not self.ends[0] and each.measure.unit != "date":
                 columns[f"{each.column}_since{end}"] = self.column(each) - found
-        return pd.concat([self.keys, pd.DataFrame(columns, self.keys.index)], axis=1)
+        return columns
 
     def where(self, key: str, wanted: Any, listed: KeyRecords) -> FigureRows:
         """
@@ -157,17 +157,21 @@ class FigureRows:
         over_time = not {*TIMES}.isdisjoint({*self.names} - {*keys})
         parts, missing = {}, dict(self.missing)
         for (end, name), part in self.parts.items():
-            totals = pd.DataFrame(totals_of(part.select_dtypes("number"), groups, count), range(count))
-            if over_time and "start" not in analyses()[name].takes:
-                totals.loc[:] = float("nan")
-            single = part.set_axis(groups)[~several[groups]]
-            dates = part.select_dtypes("datetime").dtypes.to_dict()
-            added = totals[several].reindex(columns=part.columns).astype(dates)
-            parts[end, name] = pd.concat([each for each in (single, added) if len(each)] or [single]).sort_index()
-            lost = part[several[groups]].notna().any() & added.isna().all()
-            for each in self.figures:
-                if each.analysis.name == name and lost.get(each.measure.name):
-                    missing.setdefault(f"{each.column}{end}", _NOT_ADDED)
+            is_known = not (over_time and "start" not in analyses()[name].takes)
+            numbers = {each: values for each, values in part.items() if values.dtype.kind == "f"} if is_known else {}
+            totals = totals_of(numbers, groups, count)
+            unknown = {each: np.full(count, None, values.dtype) for each, values in part.items()}
+            parts[end, name] = added = unknown | totals
+            lost = {
+                each
+                for each, values in part.items()
+                if pd.notna(values[several[groups]]).any() and pd.isna(added[each][several]).all()
+            }
+            for each, values in part.items() if len(first) else ():
+                added[each] = np.where(several, added[each], values[first])
+            for figure in self.figures:
+                if figure.analysis.name == name and figure.measure.name in lost:
+                    missing.setdefault(f"{figure.column}{end}", _NOT_ADDED)
         labels = self.keys[[*keys]].iloc[first] if keys else pd.DataFrame(index=[0])
         return replace(self, keys=labels.reset_index(drop=True), parts=parts, missing=missing)
 
@@ -187,7 +191,7 @@ class FigureRows:
         chosen within each group of the keys before it.
         """
         first = self.figures[0]
-        if self.column(first).isna().all() and len(self.keys):
+        if pd.isna(self.column(first)).all() and len(self.keys):
             reason = self.missing.get(f"{first.column}{self.ends[0]}", "Its denominators are 0.")
             raise ParameterError(f"top= chooses by the first figure, and {first.column!r} is missing: {reason}")
         if first.measure.unit == "date":
@@ -208,7 +212,7 @@ class FigureRows:
     def _top(self, most: int, before: list[str], columns: list[str]) -> FigureRows:
         """Keep the groups of a key's columns with the largest first figure, in each group of the columns before."""
         groups, first = self._groups([*before, *columns])
-        sums = -self.add_up([*before, *columns]).column(self.figures[0]).to_numpy("float64")
+        sums = -self.add_up([*before, *columns]).column(self.figures[0])
         outer = self._groups(before)[0][first]
         # The place of each group in its group of the columns before, from the largest on.
         order = np.lexsort((sums, outer))
@@ -225,45 +229,48 @@ class FigureRows:
         order = np.lexsort((np.minimum(places, most)[groups], outer[groups]))
         return replace(self, keys=keys)._rows(order).add_up(self.names)
 
-    def _groups(self, keys: Sequence[str]) -> tuple[Places, Places]:
+    def _groups(self, keys: Sequence[str]) -> tuple[Values, Values]:
         """Return the number of each row's group, and the first row of each group."""
         if not keys:
             return np.zeros(len(self.keys), "int64"), np.arange(min(1, len(self.keys)))
         groups = self.keys.groupby([*keys], dropna=False, sort=False).ngroup().to_numpy("int64")
         return groups, np.unique(groups, return_index=True)[1]
 
-    def _rows(self, places: Places) -> FigureRows:
-        parts = {name: part.iloc[places].reset_index(drop=True) for name, part in self.parts.items()}
+    def _rows(self, places: Values) -> FigureRows:
+        parts = {name: {each: of[places] for each, of in part.items()} for name, part in self.parts.items()}
         return replace(self, keys=self.keys.iloc[places].reset_index(drop=True), parts=parts)
 
 
-def joined(
-    found: Mapping[Name, tuple[pd.DataFrame, pd.DataFrame]], sums: Mapping[Name, Sequence[str]]
-) -> tuple[pd.DataFrame, dict[Name, pd.DataFrame]]:
-    """
-    Return the keys of each group of all results, which are matched by ids, and the figures of each result.
-
-    Parameters
-    ----------
-    found : mapping of str or tuple to (DataFrame, DataFrame)
-        The keys and the figures of each result.
-    sums : mapping of str or tuple to sequence of str
-        The figures of each result that are 0 in groups without a row; others are missing there.
-    """
-    keys = [each for each, _ in found.values()]
+def group_keys(keys: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[Values]]:
+    """Return the keys of each group of several results, matched by ids, and the group of each row of each result."""
     together = pd.concat([each for each in keys if len(each)] or keys[:1], ignore_index=True)
     ids = identifying_keys([str(each) for each in together])
-    numbers, labels = pd.Series(0, together.index), pd.DataFrame(index=[0])
-    if ids:
-        numbers = together.groupby(ids, dropna=False, sort=False).ngroup()
-        labels = together.groupby(numbers).first()
-    parts, start = {}, 0
-    for name, (_, rows) in found.items():
-        own = numbers.iloc[start : start + len(rows)]
-        start += len(rows)
-        parts[name] = rows.set_axis(own).reindex(labels.index)
-        parts[name].loc[~labels.index.isin(own), [*sums[name]]] = 0.0
+    if not ids:
+        return pd.DataFrame(index=[0]), [np.zeros(len(each), "int64") for each in keys]
+    numbers = together.groupby(ids, dropna=False, sort=False).ngroup()
+    ends = np.cumsum([len(each) for each in keys])
+    return together.groupby(numbers).first(), np.split(numbers.to_numpy("int64"), ends[:-1])
+
+
+def joined(
+    found: Mapping[Name, tuple[pd.DataFrame, Mapping[str, Any]]], sums: Mapping[Name, Sequence[str]]
+) -> tuple[pd.DataFrame, dict[Name, dict[str, Values]]]:
+    """Return the keys of each group of all results, and its figures in each; without a row, `sums` are 0 there."""
+    labels, groups = group_keys([each for each, _ in found.values()])
+    parts: dict[Name, dict[str, Values]] = {}
+    for (name, (_, rows)), own in zip(found.items(), groups, strict=True):
+        parts[name] = {}
+        for each, values in rows.items():
+            numbers = np.asarray(values)
+            dtype = "datetime64[us]" if numbers.dtype.kind == "M" else "float64"
+            column: Values = np.full(len(labels), 0.0 if each in sums[name] else None, dtype)
+            column[own] = numbers
+            parts[name][each] = column
     return labels, parts
+
+
+def _has_any(values: pa.ChunkedArray) -> bool:
+    return bool(values.null_count < len(values))
 
 
 def _label_of(name: str, keys: Collection[str]) -> str:
@@ -294,13 +301,13 @@ def _why_not(analysis: Analysis, error: Exception, span: str) -> str:
     return text
 
 
-def _why(figure: Figure, rows: pd.DataFrame, *, keyed: bool) -> str:
-    name, analysis = figure.measure.name, figure.analysis
-    if name not in rows:
+def _why(figure: Figure, rows: pa.Table, *, keyed: bool) -> str:
+    name, analysis, there = figure.measure.name, figure.analysis, {*rows.column_names}
+    if name not in there:
         return f"It needs options: call {analysis.name}()."
     for part, whole in figure.measure.ratios:
-        if {part, whole} <= {*rows} and rows[whole].notna().any():
-            return f"Its denominator, {whole}, is 0." if rows[part].notna().any() else f"{part} is not known."
+        if {part, whole} <= there and _has_any(rows[whole]):
+            return f"Its denominator, {whole}, is 0." if _has_any(rows[part]) else f"{part} is not known."
     starts = (f"`{name}`", *(["By "] if keyed else []))
     otherwise = f"It is missing in all rows of {analysis.name}; its warnings or bf.explain({figure.column!r}) say why."
     return next((text for text in analysis.left_out if text.startswith(starts)), otherwise)

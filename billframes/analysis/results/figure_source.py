@@ -1,5 +1,7 @@
 """The source of figures: the analyses, called for a period, for the day of balances, or for an earlier period.
 
+`figures` takes several labelled spans of days, too: each has columns of its own, such as `client_hours_week`.
+
 What an analysis does not know is missing with the reason: past balances, the time before the first record, and cash
 outside the days of the payments, where a sum would be too small and look right.
 """
@@ -7,16 +9,22 @@ outside the days of the payments, where a sum would be too small and look right.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import pandas as pd
+import pyarrow as pa
 
+from billframes._shared.names import as_given
 from billframes.analysis.data.arguments import read_date
-from billframes.analysis.data.data_span import covers
+from billframes.analysis.data.call import Call, rows_of
+from billframes.analysis.data.data import Data
+from billframes.analysis.data.data_span import check_begun, check_known, covers
 from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.native import nan_to_null, without_attrs
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import find_figure
@@ -37,6 +45,11 @@ _ENDS = {
     "quarter": ("QE", "{0:%Y}-Q{0.quarter}"),
     "year": ("YE", "{:%Y}"),
 }
+
+Spans = Mapping[str, DateLike | tuple[DateLike, DateLike]]
+"""Spans of days by label: whole periods such as "2026-10", or first and last days."""
+
+_EXAMPLE = "{'week': ('2026-10-19', '2026-10-23'), 'year': '2026'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +128,7 @@ class Source:
             return f"The data begin on {self.first_day}."
         return (self._unpaid() if analysis.needs_payments else "") or (_PAST if analysis.as_loaded else "")
 
-    def rows(self, analysis: Analysis, by: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    def rows(self, analysis: Analysis, by: Sequence[str]) -> tuple[pa.Table, str]:
         """
         Return the rows of an analysis, and why those of some periods are missing.
 
@@ -131,14 +144,16 @@ class Source:
         if analysis.is_forecast:
             if unknown := [key for key in by if key != "client"]:
                 raise ParameterError(f"by={unknown[0]!r}: {NOT_BY}")
-            rows = self._result(analysis, by, as_of=last, horizons=(HORIZON,))
-            rows = rows.drop(columns=["horizon", "start", "end"])
-            if by and rows["client_id"].duplicated().any():
+            table = self._result(analysis, by, as_of=last, horizons=(HORIZON,)).drop_columns(
+                ["horizon", "start", "end"]
+            )
+            if by:
                 # Work not done yet has no client, and neither have some invoices.
-                groups = rows.groupby("client_id", dropna=False, sort=False)
+                groups = table.to_pandas().groupby("client_id", dropna=False, sort=False)
                 names = groups[["client_name"]].last()
                 rows = names.join(groups.sum(numeric_only=True, min_count=1)).reset_index()
-            return rows, ""
+                table = pa.Table.from_pandas(rows, preserve_index=False)
+            return table, ""
         if not times:
             return self._result(analysis, by, as_of=last), ""
         return self._at_ends(analysis, [key for key in by if key not in times], times, last)
@@ -168,13 +183,15 @@ class Source:
         given |= {"payments": self.payments} if analysis.needs_payments else {}
         return self.call(analysis, {name: each for name, each in given.items() if name in analysis.takes})
 
-    def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pd.DataFrame:
+    def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pa.Table:
         result = self.result(analysis, by, **days)
-        return result if isinstance(result, pd.DataFrame) else to_arrow(nw.from_native(result)).to_pandas()
+        if isinstance(result, pd.DataFrame):
+            return pa.Table.from_pandas(without_attrs(result), preserve_index=False)
+        return to_arrow(nw.from_native(result))
 
     def _at_ends(
         self, analysis: Analysis, by: Sequence[str], times: Sequence[str], last: dt.date
-    ) -> tuple[pd.DataFrame, str]:
+    ) -> tuple[pa.Table, str]:
         """Return the balances at the ends of periods up to a day."""
         if unknown := {*times} - {*_ENDS}:
             raise ParameterError(f"by={min(unknown)!r}: balances are by week, month, quarter or year.")
@@ -186,11 +203,62 @@ class Source:
         known = ends[-1:] if analysis.as_loaded else ends
         results = []
         for day in known:
-            at = {time: _ENDS[time][1].format(day) for time in times}
-            results.append(self._result(analysis, by, as_of=day.date()).assign(**at))
-        rows = pd.concat(results, ignore_index=True)
-        keys = [*key_columns([*results[0]], analysis), *times]
-        rows = rows[[*dict.fromkeys([*keys, *rows])]]
-        if "year" in times:
-            rows["year"] = rows["year"].astype("int64")
+            result = self._result(analysis, by, as_of=day.date())
+            at = {time: day.year if time == "year" else _ENDS[time][1].format(day) for time in times}
+            keys = {name: result[name] for name in key_columns(result.column_names, analysis)}
+            keys |= {time: pa.repeat(name, len(result)) for time, name in at.items()}
+            results.append(pa.table(keys | {name: result[name] for name in result.column_names}))
+        rows = pa.concat_tables(results, promote_options="permissive")
         return rows, _PAST if len(ends) > len(known) else ""
+
+
+def run_in_arrow(analysis: Analysis, data: Data, **options: Any) -> pa.Table:
+    """Return the result of an analysis of the data as an Arrow table, without its notes, which are given."""
+    call = Call(data, analysis.name)
+    rows = to_arrow(nan_to_null(rows_of(analysis, call, options)))
+    call.notes.finish()
+    return rows
+
+
+def read_spans(
+    spans: Spans | None, start: DateLike | None, end: DateLike | None, read: Callable[[Any, Any], Period]
+) -> dict[str, Period]:
+    """Return the days of each span, as `read` reads them; empty without spans."""
+    if spans is None:
+        return {}
+    if not isinstance(spans, Mapping) or not spans or not all(isinstance(each, str) and each for each in spans):
+        raise ParameterError(f"{as_given('spans', spans)} must have labels with their periods, such as {_EXAMPLE}.")
+    if start is not None or end is not None:
+        raise ParameterError("spans= takes the place of start= and end=: leave them out.")
+    return {label: _in_span(label, _read, given, read) for label, given in spans.items()}
+
+
+def sources_of(
+    spans: Mapping[str, Period], source: Source, columns: Sequence[str], keys: Collection[str]
+) -> dict[str, Source]:
+    """Return the source of each span, by the end of its columns' names; refuse labels that make names of others."""
+    for label, period in spans.items():
+        for column in columns:
+            if measure(name := f"{column}_{label}") or name in keys:
+                raise ParameterError(
+                    f"spans={{{label!r}: …}}: the column {name!r} has another meaning. Choose another label."
+                )
+        if source.loaded is not None:
+            _in_span(label, check_begun, period.start, source.loaded)
+        _in_span(label, check_known, period.end, source.first_day)
+    return {f"_{label}": replace(source, period=period) for label, period in spans.items()}
+
+
+def _read(given: Any, read: Callable[[Any, Any], Period]) -> Period:
+    ends = (given, None) if given is None or not isinstance(given, (tuple, list)) else tuple(given)
+    if len(ends) != 2 or ends[0] is None:
+        raise ParameterError("it takes a period such as '2026-10', or a first and a last day.")
+    return read(*ends)
+
+
+def _in_span(label: str, check: Callable[..., Any], given: Any, *more: Any) -> Any:
+    """Call a function; its errors name the span."""
+    try:
+        return check(given, *more)
+    except ParameterError as error:
+        raise type(error)(f"spans={{{label!r}: …}}: {error}") from None

@@ -27,8 +27,7 @@ from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import TIMES, By, columns_of, names_in, pass_where
 from billframes.analysis.results.figure_names import FIGURES, find_figures
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
-from billframes.analysis.results.figure_source import Source
-from billframes.analysis.results.figure_spans import Spans, read_spans, sources_of
+from billframes.analysis.results.figure_source import Source, Spans, read_spans, run_in_arrow, sources_of
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attach, attach_notes, load_day
@@ -125,7 +124,6 @@ def figures(
 
     Examples
     --------
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02"]), "user_id": ["u1", "u2"], "user_name": ["Ada", "Ben"],
     ...     "matter_id": ["m1", "m1"], "hours": [2.0, 3.0], "billing_type": ["billable"] * 2, "amount": [600.0, 600.0],
@@ -144,7 +142,8 @@ def figures(
     1      u2       Ben            0.0                  NaN       600.0
     """
     data = data_of("figures", settings, frames)
-    source = source_of(names, data, start, end, as_of, payments, partial(call_on, data), compare=compare)
+    call = partial(call_on, data, run=run_in_arrow)
+    source = source_of(names, data, start, end, as_of, payments, call, compare=compare)
     dated = [data.natives[name] for name in _DATES if name in data]
     given = read_spans(spans, start, end, lambda *ends: read_period(*ends, data.given_settings, *dated))
     options: dict[str, Any] = {"by": by, "where": where, "compare": compare, "top": top, "spans": given}
@@ -262,13 +261,14 @@ def figures_of(
     rows = rows.add_up([each for each in rows.names if each not in left_out]) if left_out else rows
     rows = rows.sorted()
     rows = rows.top(top, keys) if top else rows
-    table = cast("Frame", nw.from_native(pa.Table.from_pandas(rows.table(), preserve_index=False)))
-    result = attach_notes(to_native(nan_to_null(table), like), notes)
+    table = pa.Table.from_pandas(rows.keys, preserve_index=False)
+    table = pa.table(dict(zip(table.column_names, table.columns, strict=True)) | rows.columns())
+    result = attach_notes(to_native(nan_to_null(cast("Frame", nw.from_native(table))), like), notes)
     ends = rows.ends[:1] if compare else rows.ends
     result = attach(result, FIGURES, {f"{each.column}{end}": each.analysis.name for each in wanted for end in ends})
     result = attach(result, MISSING, rows.missing)
-    sums = rows.add_up([]).table().select_dtypes("number").iloc[0]
-    return attach(result, TOTAL, {str(name): None if pd.isna(value) else float(value) for name, value in sums.items()})
+    sums = {name: of[0] for name, of in rows.add_up([]).columns().items() if of.dtype.kind == "f"}
+    return attach(result, TOTAL, {name: None if pd.isna(value) else float(value) for name, value in sums.items()})
 
 
 def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, source: Source) -> None:

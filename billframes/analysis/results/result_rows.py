@@ -10,7 +10,7 @@ import datetime as dt
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -280,12 +280,13 @@ def total_of(rows: pd.DataFrame) -> dict[str, float]:
     >>> total_of(rows)
     {'client_hours': 10.0, 'capacity_hours': 40.0, 'utilization': 0.25}
     """
-    return {name: float(totals[0]) for name, totals in totals_of(rows, np.zeros(len(rows), "int64"), 1).items()}
+    columns = {str(name): values for name, values in rows.items()}
+    return {name: float(totals[0]) for name, totals in totals_of(columns, np.zeros(len(rows), "int64"), 1).items()}
 
 
-def totals_of(rows: pd.DataFrame, groups: NDArray[np.int64], count: int) -> dict[str, Floats]:
-    """Calculate the totals of rows by their group, numbered from 0, as `total_of` does for all rows."""
-    columns = {str(name): found for name in rows if (found := measure(str(name)))}
+def totals_of(rows: Mapping[str, Any], groups: NDArray[np.int64], count: int) -> dict[str, Floats]:
+    """Calculate the totals of columns by the group of each row, numbered from 0, as `total_of` does for all rows."""
+    columns = {name: found for name in rows if (found := measure(name))}
 
     def added(values: Floats, of: Any = slice(None)) -> Floats:
         return np.bincount(groups[of], values[of], count).astype("float64", copy=False)
@@ -293,23 +294,28 @@ def totals_of(rows: pd.DataFrame, groups: NDArray[np.int64], count: int) -> dict
     def total(each: Measure) -> Floats:
         unknown = np.full(count, math.nan)
         if each.adds_up:
-            values = _numbers(rows, each.name)
+            values = _numbers(rows[each.name])
             known = ~np.isnan(values) if each.missing_is_none else slice(None)
             sums = added(values, known)
             return np.where(added(1.0 - np.isnan(values)) > 0, sums, unknown) if each.missing_is_none else sums
         if pair := next((pair for pair in each.ratios if {*pair} <= columns.keys()), None):
             part, whole = (total(columns[name]) for name in pair)
         elif (weight := weight_of(each)) in columns:
-            weights, whole = _numbers(rows, weight), total(columns[weight])
+            weights, whole = _numbers(rows[weight]), total(columns[weight])
             # A row without weight has no ratio.
-            part = added(np.where(np.abs(weights) > RESIDUE, _numbers(rows, each.name) * weights, 0.0))
+            part = added(np.where(np.abs(weights) > RESIDUE, _numbers(rows[each.name]) * weights, 0.0))
         else:
             return unknown
-        np.divide(part, whole, out=unknown, where=np.abs(whole) > RESIDUE)
-        return unknown
+        return quotients(part, whole)
 
     return {name: total(each) for name, each in columns.items()}
 
 
-def _numbers(rows: pd.DataFrame, name: str) -> Floats:
-    return rows[name].to_numpy("float64", na_value=math.nan)
+def quotients(part: Floats, whole: Floats) -> Floats:
+    """Divide numbers by each other; NaN where the whole is 0 or NaN."""
+    unknown = np.full(np.broadcast(part, whole).shape, math.nan)
+    return cast("Floats", np.divide(part, whole, out=unknown, where=np.abs(whole) > RESIDUE))
+
+
+def _numbers(values: pd.Series[Any] | Floats) -> Floats:
+    return values if isinstance(values, np.ndarray) else values.to_numpy("float64", na_value=math.nan)

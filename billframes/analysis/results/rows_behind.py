@@ -20,7 +20,7 @@ import pyarrow as pa
 from billframes.analysis.data.call import Asked, Call, rows_of
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect, to_arrow
-from billframes.analysis.data.expressions import map_values
+from billframes.analysis.data.expressions import C, map_values
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names
 from billframes.analysis.declare.lookup import analyses, qualified_name
@@ -40,8 +40,6 @@ from billframes.analysis.results.figures_side_by_side import FRAMES, call_on, da
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
-
-C = nw.col
 
 _RECORDS = tuple(IDS[name] for name in ITEMS)
 _DAYS = ("date", "invoice_date", "due_date", "payment_date")
@@ -107,7 +105,6 @@ def rows(
 
     Examples
     --------
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "time_entry_id": ["t1", "t2"], "date": pd.to_datetime(["2026-10-01"] * 2), "user_id": ["u1", "u2"],
     ...     "user_name": ["Ada", "Ben"], "matter_id": ["m1", "m1"], "hours": [2.0, 3.0],
@@ -361,7 +358,7 @@ def _agree(whole: pa.ChunkedArray, parts: pa.ChunkedArray) -> bool:
 
 def _where(found: pa.Table, where: Mapping[str, Any], listed: KeyRecords) -> pa.Table:
     keys = found.select([column for key in where for column in columns_of(key, found.column_names)]).to_pandas()
-    rows = FigureRows((), ("",), keys, {("", ""): pd.DataFrame({"place": np.arange(len(keys))})})
+    rows = FigureRows((), ("",), keys, {("", ""): {"place": np.arange(len(keys))}})
     for key, values in where.items():
         rows = rows.where(key, values, listed)
-    return found.take(rows.parts["", ""]["place"].to_numpy()) if where else found
+    return found.take(rows.parts["", ""]["place"]) if where else found

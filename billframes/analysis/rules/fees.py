@@ -48,6 +48,7 @@ def fee_marks() -> list[Sum]:
         Sum("_hidden", _ONE, C("value").is_nan()),
         Sum("_cancelled", _ONE, cancelled),
         Sum("_cancelled_fees", "fees", cancelled),
+        Sum("_unspread", _ONE, C("is_final") & C("is_billable") & C("is_unspread")),
     ]
 
 
@@ -88,7 +89,7 @@ def all_fees(call: Call, keys: Keys, *periods: Period, sums: Sequence[Sum] = FEE
     keys.require_ids("time_entries", "fixed_fees")
     call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
     lost = lost_in(call, *periods)
-    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"))
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"), discounts=call.settings.discounts)
     rows = rows.filter(with_lost(is_fee() & _is_in_any("invoice_date", periods), lost))
     totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", more=more, left_out=lost)
     note_fees(call, keys, totals)
@@ -107,7 +108,8 @@ def fees_of_work(call: Call, keys: Keys, period: Period) -> Totals:
     lost = (C("state") == "lost") & C("is_billable")
     # Work that is not on a final invoice has no fees.
     counts = C("is_billable") | (C("is_final") & (C("kind") == "fixed_fee"))
-    rows = call.fact(work, keys.own, only=("time", "fixed_fee")).filter(counts & is_in_period("date", period))
+    rows = call.fact(work, keys.own, only=("time", "fixed_fee"), discounts=call.settings.discounts)
+    rows = rows.filter(counts & is_in_period("date", period))
     totals = keys.sum(rows, [*FEES, *fee_marks()], date="date", left_out=lost)
     note_fees(call, keys, totals)
     note_details(keys, rows, {"fixed_fees": "amount"})
@@ -130,7 +132,6 @@ def typed_marks(call: Call, day: dt.date | None) -> list[Sum]:
         *fee_marks(),
         Sum("_unknown", _ONE, unknown),
         Sum("_unknown_type", _ONE, ~known & (C("kind") == "time")),
-        Sum("_unspread", _ONE, final & C("is_unspread")),
     ]
     if day is not None:
         marks.append(Sum("_undated", _ONE, final & C("due_date").is_null()))
@@ -154,13 +155,13 @@ def note_typed_fees(call: Call, totals: Totals, types: Collection[str] | None) -
         notes.add(UNKNOWN_TYPE, totals.total("_unknown_type"), **words)
     if "_undated" in totals.sums and not call.unknown_values("invoices", "due_date"):
         notes.add(NO_DUE_DATE_OF_WORK, totals.total("_undated"))
-    notes.add(HIDDEN_BESIDE_FEES, totals.total("_unspread"))
 
 
 def note_spread_fees(call: Call, keys: Keys, totals: Totals) -> None:
     """Note items that were not passed, entries on invoices that were not, and invoices of cancelled work."""
     note_absent_items(call)
     note_unknown_invoices(call, totals.left_out, "left out")
+    call.notes.add(HIDDEN_BESIDE_FEES, totals.total("_unspread"))
     if any(not key.startswith(("client_", "_")) for key in keys.base):
         call.notes.add(CANCELLED_WORK, totals.total("_cancelled"), fees=totals.total("_cancelled_fees"))
 

@@ -20,7 +20,7 @@ from billframes._shared.names import join_names
 from billframes.analysis.data.arguments import bucket_limits, check_choice, read_date
 from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id
-from billframes.analysis.data.expressions import count_if, day_number, midnight, value_if
+from billframes.analysis.data.expressions import C, count_if, day_number, midnight, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame
 from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
@@ -34,8 +34,6 @@ from billframes.analysis.rules.invoices import ABSENT_FROM_INVOICES, JOINED_MATT
 from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices, note_later_balances
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
-
-C = nw.col
 
 
 @sheet("invoices", "time_entries?", "expenses?", "fixed_fees?", "matters?", "users?", "clients?")
@@ -71,9 +69,6 @@ def aging(
 
     Examples
     --------
-    On 31 October an invoice due that day is current, one due on 1 October is 30 days overdue:
-
-    >>> import pandas as pd
     >>> invoices = pd.DataFrame({
     ...     "invoice_id": ["i1", "i2", "i3"], "invoice_state": ["final", "final", "draft"],
     ...     "client_id": ["c1", "c1", "c1"], "client_name": ["Acme", "Acme", "Acme"],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import day_number, is_in_period
+from billframes.analysis.data.expressions import C, day_number, is_in_period
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
@@ -20,8 +20,6 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.fees import lost_in, note_unknown_invoices, with_lost
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.periods import DateLike
-
-C = nw.col
 
 _ONE = nw.lit(1.0)
 _SUMS = (
@@ -47,14 +45,9 @@ def billing_lag(call: Call, *, by: By = None, start: DateLike | None = None, end
     ----------
     time_entries : frame
         With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs; of any period.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
 
     Examples
     --------
-    Ten days of waiting for 900 and thirty for 100: 20 days for each, 12 by amount.
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-09-21", "2026-09-01"]), "hours": [3.0, 1.0],
     ...     "billing_type": ["billable"] * 2, "amount": [900.0, 100.0], "invoice_id": ["i1", "i1"],

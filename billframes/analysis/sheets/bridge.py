@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
@@ -21,44 +22,40 @@ from billframes._shared.names import closest
 from billframes._shared.notes import Notes
 from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, both_spans, covers, read_counted_days
-from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.engine import eager_from_arrow, to_arrow
 from billframes.analysis.data.native import require, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
-from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.metrics import FIGURES, Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.compared_results import (
     BILLED,
     ENDS,
-    Group,
+    Matched,
     analysis_of,
     common_keys,
-    key_types,
-    pair_results,
-    result_frame,
+    refuse_wrong_rows,
 )
-from billframes.analysis.results.midpoint import FeeSplit, RatioSplit, Split, split_columns
-from billframes.analysis.results.result_rows import MEASURE
+from billframes.analysis.results.midpoint import split_columns, split_fees, split_ratio
+from billframes.analysis.results.result_rows import MEASURE, key_columns
 from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNDIVIDED_RATIO, UNEQUAL_LENGTHS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
+
+_OF_FEES = (BILLED, "billable_hours", "worked_amount")
 
 
 def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realization", *, by: By = None) -> IntoFrameT:
     """
     Split the change of a ratio into own change and mix by group, or of fees billed into hours, rate and realization.
 
-    A ratio is R = Σ numerator ÷ Σ denominator. With r as a group's own ratio and w as its share of the denominator,
-    the group's own change is ½ (w before + w after) * (r after - r before), and its mix is ½ ((r - R) before + (r - R)
-    after) * (w after - w before): the ratio rises if work moves to a group above the average. The own changes and
-    mixes of all groups add up to R after - R before.
-
-    Fees billed of a group are hours * rate (value per hour) * realization (billed ÷ value). The change of its hours at
-    the effective rate of the whole is `hours_change_amount`. The change of its hours at the difference between its
-    effective rate and that of the whole is `mix_change_amount`. The other parts are due to its own rate and
-    realization.
+    The parts are measured at the mean of before and after, so in every row and in all rows together they add up to the
+    change exactly; `bf.explain("bridge")` has the formulas. A group that is in only one of the results has no own
+    change: its change is mix (and hours). A numerator without a denominator, such as a credit note, is own change; for
+    fees billed it is a change of realization. Lazy frames are collected, because rows are sorted; the result is lazy
+    again.
 
     Parameters
     ----------
@@ -70,32 +67,8 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     by : str or list of str, optional
         Those of the results' keys by which rows are added up first; all keys by default. [] gives one row.
 
-    Returns
-    -------
-    frame
-        Of the same kind as the input, largest change first, then by label: the keys and, as float64, for a ratio
-
-        - `before_ratio`, `after_ratio`: the group's own ratio; missing if the denominator is 0
-        - `own_change_ratio`, `mix_change_ratio`, and their sum `change_ratio`: what the group contributes to the change
-          of the whole
-        - `before_part`, `before_whole`, `after_part`, `after_whole`: numerators and denominators
-
-        for an hourly rate the same, as `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
-        `change_rate`; and for fees billed
-
-        - `before_amount`, `after_amount` and `change_amount`, which is after - before
-        - `hours_change_amount`, `rate_change_amount`, `realization_change_amount`, `mix_change_amount`: its parts
-        - `before_hours`, `after_hours`, `before_worked_amount`, `after_worked_amount`: the figures behind these
-
-        A group that is in only one of the results has no own change: its change is mix (and hours). A numerator
-        without a denominator, such as a credit note, is own change; for fees billed it is a change of realization.
-        Lazy frames are collected, because rows are sorted; the result is lazy again.
-
     Examples
     --------
-    Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%; Bolt's stays at 60%:
-
-    >>> import pandas as pd
     >>> before = pd.DataFrame({
     ...     "client_id": ["c1", "c2"], "client_name": ["Acme", "Bolt"],
     ...     "worked_amount": [800.0, 200.0], "billed_amount": [720.0, 120.0], "billing_realization": [0.9, 0.6],
@@ -119,61 +92,60 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     frames = wrap_frames(named, ids_only=True)
     refuse_unlike_ids(frames)
     _note_lengths(measure, read_counted_days(before), read_counted_days(after), notes)
-    split = _split_of(measure, frames)
+    columns, unit = _columns_to_split(measure, frames)
     keys = common_keys(frames, by)
     tables = {name: to_arrow(frame) for name, frame in frames.items()}
-    groups = pair_results(tables, keys, split.columns)
-    _note(groups, split, notes)
-    rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
-    order = [*reversed(keys)]
-    rows.sort(
-        key=lambda row: (-_change_size(row[split.change]), *((row[name] is None, str(row[name])) for name in order))
-    )
-    types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
-    result = finished(result_frame(frames["after"], rows, types), after, notes, named, both_spans(before, after))
+    for name, table in tables.items():
+        refuse_wrong_rows(table, name, key_columns(table.column_names))
+    table = _table(tables, keys, columns, unit, notes)
+    result = finished(eager_from_arrow(frames["after"], table), after, notes, named, both_spans(before, after))
     if isinstance(result, pd.DataFrame) and (found := measure_of(measure)):
         result.attrs[MEASURE] = found.title
     return cast("IntoFrameT", result)
 
 
-def _change_size(value: float) -> float:
-    """Return the size of a change, rounded so that all engines sort alike; a missing change is the smallest."""
-    return -1.0 if math.isnan(value) else round(abs(value), 9)
+def _table(
+    tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str], unit: str, notes: Notes
+) -> pa.Table:
+    """Split the changes of each group, the largest first."""
+    matched = Matched.of({name: tables[name] for name in reversed(ENDS)}, keys, columns)
+    figures = [np.array([matched.figures[end][name] for end in ENDS]) for name in columns]
+    for name, each in zip(columns, figures, strict=True):
+        of_worth = UNDIVIDED_FEES if columns == _OF_FEES else UNDIVIDED_RATIO
+        rule = of_worth if name == "worked_amount" else UNDIVIDED_CHANGE
+        missing = int(np.isnan(each).any(axis=0).sum())
+        notes.add(rule, missing, about=name, column=f"`{name}`", all=each.shape[1])
+    split = split_fees(*figures) if columns == _OF_FEES else split_ratio(figures[0], figures[1], unit)
+    # Rounded, so that all engines sort alike; a missing change is the smallest.
+    sizes = [-1.0 if math.isnan(each) else round(abs(each), 9) for each in split[f"change_{unit}"].tolist()]
+    labels = matched.labels
+    order = sorted(range(len(sizes)), key=lambda at: (-sizes[at], labels[at]))
+    groups = {name: matched.keys[name] for name in matched.keys.column_names}
+    return pa.table(groups | split).take(order)
 
 
-def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
-    """Return the split of a measure, and check that both results have the columns it needs."""
+def _columns_to_split(measure: str, frames: Mapping[str, Frame]) -> tuple[tuple[str, ...], str]:
+    """Return the columns from which a measure is split, and the unit of its split; refuse results without them."""
     there = {name: column_names(frame) for name, frame in frames.items()}
     common = [name for name in there["after"] if name in there["before"]]
-    if measure == BILLED:
-        for name, frame in frames.items():
-            require(frame, name, FeeSplit.columns)
-        return FeeSplit()
     found = measure_of(measure)
-    if found is None or not _is_ratio(found):
+    if found is None or not (measure == BILLED or _is_ratio(found)):
         possible = [name for name in common if _is_ratio(measure_of(name))]
-        possible += [BILLED] if set(FeeSplit.columns) <= set(common) else []
+        possible += [BILLED] if set(_OF_FEES) <= set(common) else []
         raise ParameterError(
             f"measure={measure!r} can't be split.{closest(measure, possible)} It takes a ratio of sums, an hourly "
             "rate, or fees billed with their hours and value; of these, the results have "
             f"{', '.join(map(repr, possible)) or 'none'}."
         )
-    pairs = [pair for pair in found.ratios if set(pair) <= set(common)]
-    for name, frame in frames.items() if not pairs else ():
-        require(frame, name, found.ratios[0])
-    return RatioSplit(*pairs[0], found.unit)
+    pairs: Sequence[tuple[str, ...]] = [_OF_FEES] if measure == BILLED else found.ratios
+    columns = next((each for each in pairs if {*each} <= {*common}), pairs[0])
+    for name, frame in frames.items():
+        require(frame, name, columns)
+    return columns, FIGURES[found.unit]
 
 
 def _is_ratio(found: Measure | None) -> bool:
     return found is not None and bool(found.ratios) and found.unit in ("ratio", "rate")
-
-
-def _note(groups: Sequence[Group], split: Split, notes: Notes) -> None:
-    missing = {name: sum(any(map(math.isnan, each.figures[name])) for each in groups) for name in split.columns}
-    for name, count in missing.items():
-        of_worth = UNDIVIDED_FEES if isinstance(split, FeeSplit) else UNDIVIDED_RATIO
-        rule = of_worth if name == "worked_amount" else UNDIVIDED_CHANGE
-        notes.add(rule, count, about=name, column=f"`{name}`", all=len(groups))
 
 
 def bridge_of_book(
@@ -193,24 +165,12 @@ def bridge_of_book(
     measure : str
         A ratio or hourly rate of an analysis with a period, such as "billing_realization", "settlement_ratio",
         "effective_rate" or "utilization"; or "billed_amount". If several analyses have it, `realization` is used.
-    start, end : date-like, optional
-        Another period than the book's.
     by : str or list of str, optional
         Keys to group by.
     before : date-like or (first, last), optional
         The earlier period, such as "2025-10"; by default the period of the same length that ends the day before. A
         period that is not over ends on the day of the load, and is by default compared with as many days: a month or
         quarter with the same days of the one before, a year with the same days of the year before.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `billframes.analysis.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
-        `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
-        `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
-        `change_rate` in their place; for fees billed `before_amount`, `after_amount`, `hours_change_amount`,
-        `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
-        `before_worked_amount`, `after_hours` and `after_worked_amount`.
     """
     analysis = analyses()[analysis_of(measure)]
     whole = Period(*book._days.span(start, end))
@@ -284,7 +244,8 @@ ANALYSIS = Analysis(
         "The value of a lawyer's hour if it had been worked in another matter: mix depends on the groups, so the "
         "results by client and by timekeeper differ.",
     ),
-    own=("by", "returns"),
+    own=("by",),
+    rows="largest change first, then by label: the keys, then those for a ratio, an hourly rate or fees billed, of",
     columns=split_columns(),
     table=TableSpec(title="What changed", columns=_SHOWN, optional=_SHOWN),
     chart=ChartSpec(

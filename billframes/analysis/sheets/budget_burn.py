@@ -13,7 +13,7 @@ from billframes._shared.names import first_few
 from billframes._shared.notes import Count
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow
-from billframes.analysis.data.expressions import RESIDUE, columns_or_null, count_if
+from billframes.analysis.data.expressions import RESIDUE, C, columns_or_null, count_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
@@ -26,8 +26,6 @@ from billframes.analysis.rules.fees import fee_marks, note_spread_fees, note_unk
 from billframes.analysis.rules.loads import need_all_dates
 from billframes.analysis.rules.people import NO_BUDGETED_WORK
 from billframes.errors import ParameterError
-
-C = nw.col
 
 _KEYS = ("matter_id", "matter_name")
 _FIXED, _UNTYPED = C("kind") == "fixed_fee", C("is_untyped")
@@ -58,8 +56,6 @@ def budget_burn(call: Call) -> Frame:
     ----------
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame, optional
         With `matter_id` and `name`: the matters' names.
     settings : FirmSettings
@@ -67,9 +63,6 @@ def budget_burn(call: Call) -> Frame:
 
     Examples
     --------
-    Of a budget of 2,000, fees of 800 are billed, and work worth 300 is not billed yet:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "matter_id": ["m1", "m1"], "matter_name": ["Sale", "Sale"], "hours": [4.0, 1.0],
     ...     "billing_type": ["billable", "billable"], "amount": [1000.0, 300.0], "invoice_id": ["i1", None],
@@ -92,7 +85,7 @@ def budget_burn(call: Call) -> Frame:
     keys = Keys.of(call, "matter", (), columns=_KEYS)
     keys.require_ids("time_entries", "fixed_fees")
     call.require("invoices", "invoice_state", "invoice_date", "amount", "balance")
-    rows = call.fact(work, only=("time", "fixed_fee", "fees"))
+    rows = call.fact(work, only=("time", "fixed_fee", "fees"), discounts=call.settings.discounts)
     rows = rows.filter(C("is_billable") | _UNTYPED | _FIXED | (C("kind") == "fees"))
     totals = keys.sum(rows, [*_SUMS, *_MARKS, *fee_marks()])
     _note(call, keys, totals)

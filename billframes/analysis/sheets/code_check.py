@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.notes import Notes
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import stack, to_dicts
-from billframes.analysis.data.expressions import in_period, map_values, null_column
+from billframes.analysis.data.expressions import C, in_period, map_values, null_column
 from billframes.analysis.data.native import require, select_columns
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
@@ -26,8 +26,6 @@ from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike, Period
 from billframes.schema.records import LEDES_CODES
-
-C = nw.col
 
 # For each kind of item: its id, and its fields with the type of code and the setting of the matter that requires it.
 _WORK = {name: LEDES_CODES[name] for name in ("activity_code", "task_code")}
@@ -95,17 +93,8 @@ def code_check(call: Call, *, start: DateLike | None = None, end: DateLike | Non
     code_sets : frame, optional
         With `code_set_id`, to check that the code sets of the matters exist.
 
-    Returns
-    -------
-    frame
-        Of the same kind as the input, one row per finding, sorted by date, item, id and field: `item` ("time_entry",
-        "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
-        `invoice_id` (items on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
-        invoice are missing if the items don't have these columns.
-
     Examples
     --------
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "time_entry_id": ["t1", "t2"], "date": pd.to_datetime(["2026-10-01"] * 2), "matter_id": ["m1"] * 2,
     ...     "activity_code": ["A101", None], "task_code": ["L100", "L110"],
@@ -227,7 +216,10 @@ ANALYSIS = Analysis(
     formula="one row per item and field whose code is missing, unknown, outside the code sets or not selectable",
     left_out=("items on matters without LEDES billing",),
     cannot_tell=("codes of expenses and fixed fees in lists: only single records have them",),
-    own=("expenses", "fixed_fees", "returns"),
+    own=("expenses", "fixed_fees"),
+    rows="one row per finding, sorted by date, item, id and field (names and invoice are missing if the items don't "
+    "have them):",
+    keys=("item", "item_id", "date", *_SHOWN),
     arguments={"start": "By the items' dates."},
     columns=(
         *shared_measures("item", "item_id"),

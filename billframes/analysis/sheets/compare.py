@@ -1,11 +1,8 @@
 """Compare: a figure over months, quarters or years, with its changes and the figure of twelve months.
 
-It takes the results of one analysis for several periods. Balances and work in progress have no history in the billing
-system, so they can be compared only if the data was loaded on each of the days.
-
-A period that is not over ends on the day of the load. It is compared with the same days of the period before and of the
-year before, and its twelve months end on that day, too. A period that begins before the first day of the data is not
-fully known, so nothing is compared with it.
+It takes the results of one analysis for several periods; `compared_periods` says which are compared with which.
+Balances and work in progress have no history in the billing system, so they can be compared only if the data was loaded
+on each of the days.
 """
 
 from __future__ import annotations
@@ -44,6 +41,7 @@ from billframes.analysis.results.compared_periods import (
 from billframes.analysis.results.compared_results import (
     PERIODS_PER_YEAR,
     FiguresByPeriod,
+    Matched,
     analyses_of_period,
     analysis_of,
     earlier_period,
@@ -74,6 +72,12 @@ def compare(
     """
     Compare a figure over months, quarters or years with the period before and the same period a year before.
 
+    Earlier figures and changes are missing for a period that is not over if no result counts the same days, and for one
+    whose earlier period begins before the first day of the data (except for a weekend or a holiday). If a result does
+    not have a key, a sum is 0 and a ratio is missing. With `as_columns`, each key is one row, with a column for each
+    period, such as "amount_2026-10" or "ratio_2026-Q3", and `since_previous_…`, `since_year_ago_…` and
+    `twelve_months_…` of the last one.
+
     Parameters
     ----------
     results : mapping of str to frame
@@ -93,32 +97,8 @@ def compare(
         Whether a period that is not over is only compared with the same days of earlier periods. Results remember the
         days that they count, until they are changed. With False, they are compared as they are.
 
-    Returns
-    -------
-    frame
-        Of the same kind as the input, sorted by key and period: the keys, `month`, `quarter`, `year`, `fiscal_quarter`
-        or `fiscal_year`, `until` (the last day counted, datetime64; missing if unknown) and, as float64, six columns
-        that end in the measure's unit (`_amount`, `_rate`, `_hours` or `_ratio`), such as `now_amount`:
-
-        - `now_…`: the figure of the period
-        - `previous_…`: the figure of the period before; `since_previous_…`: now - previous
-        - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - year ago
-        - `twelve_months_…`: the figure of the twelve months that end with the period; a ratio is the ratio of the sums
-
-        With `as_columns`, one row per key: the keys, one column per period ("amount_2026-10" or "ratio_2026-Q3"), and
-        `since_previous_…`, `since_year_ago_…` and `twelve_months_…` of the last period.
-
-        The figure of a period that was not passed is missing, and so are twelve months that include it. So are the
-        earlier figures and the changes of a period that is not over if no result counts the same days, and those of a
-        period whose earlier period begins before the first day of the data (except for a weekend or a holiday). If a
-        result does not have a key, a sum is 0 and a ratio is missing. `twelve_months_…` is missing for a measure that
-        is neither a sum nor a ratio of sums, such as a median.
-
     Examples
     --------
-    Fees are 100 in October 2025, 120 in September 2026 and 90 in October 2026:
-
-    >>> import pandas as pd
     >>> fees = {"2025-10": 100.0, "2026-09": 120.0, "2026-10": 90.0}
     >>> results = {month: pd.DataFrame({"billed_amount": [fee]}) for month, fee in fees.items()}
     >>> rows = compare(results, "billed_amount", periods=1)
@@ -188,8 +168,12 @@ def _table(
     """Compare results in Arrow tables."""
     time, unit = comparison.time, FIGURES[found.unit]
     pair = _ratio_columns(found, next(iter(tables.values())).column_names)
-    figures = FiguresByPeriod.of(found, pair, time, tables, comparison.instead())
-    of_periods, order = {label: figures.of_period(label) for label in shown}, figures.order
+    keys = key_columns(next(iter(tables.values())).column_names)
+    latest_first = {label: tables[label] for label in sorted(tables, reverse=True)}
+    matched = Matched.of(latest_first, keys, pair, sums=bool(found.adds_up or found.ratios))
+    figures = FiguresByPeriod(found, pair, time, matched, comparison.instead())
+    of_periods, labels = {label: figures.of_period(label) for label in shown}, matched.labels
+    order = np.array(sorted(range(len(labels)), key=labels.__getitem__))
     ends = pa.array([as_midnight(comparison.until(each)) for each in shown], pa.timestamp("us"))
     if as_columns:
         last, groups = of_periods[shown[-1]], order
@@ -198,12 +182,11 @@ def _table(
         columns |= {f"{name}_{unit}": last[f"{name}_{unit}"][order] for name in _LAST_PERIOD_COLUMNS}
     else:
         groups, places = np.repeat(order, len(shown)), np.tile(np.arange(len(shown)), len(order))
-        labels = pa.array([int(each) for each in shown] if time == "year" else shown)
-        columns = {time: labels.take(places), "until": ends.take(places)}
+        periods = pa.array([int(each) for each in shown] if time == "year" else shown)
+        columns = {time: periods.take(places), "until": ends.take(places)}
         for name in of_periods[shown[-1]]:
             columns[name] = np.array([each[name][order] for each in of_periods.values()]).T.ravel()
-    keys = {name: figures.keys[name].take(groups) for name in figures.keys.column_names}
-    return pa.table(keys | columns)
+    return pa.table({name: matched.keys[name].take(groups) for name in keys} | columns)
 
 
 def _titled(result: Any, found: Measure) -> Any:
@@ -274,18 +257,9 @@ def compare_of_book(
         Number of periods to show.
     by : str or list of str, optional
         Keys to group by; None gives one row per period.
-    as_columns : bool
-        Whether each period is a column instead of a row, followed by the changes of the last period.
     align : bool
         Whether the last period, if it is not over on `until`, is compared with the same days of the period before and
         of the year before, and its twelve months end on that day. With False, it is compared with whole periods.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `billframes.analysis.compare`: the keys, the period (`month`, `quarter`, `year`, `fiscal_quarter`
-        or `fiscal_year`), `until`, and, ending in the measure's unit, such as `now_amount`: `now_…`, `previous_…`,
-        `since_previous_…`, `year_ago_…`, `since_year_ago_…` and `twelve_months_…`.
     """
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))
     read_whole_number(periods, "periods", "periods")
@@ -375,7 +349,8 @@ ANALYSIS = Analysis(
         "The figure as it was when the period ended: entries and invoices are as they are today.",
         "The full figure of a period that is not over yet: it counts up to the day in `until`.",
     ),
-    own=("returns",),
+    rows="sorted by key and period: the keys, the period (`month`, `quarter`, `year`, `fiscal_quarter` or "
+    "`fiscal_year`), the last day counted, and the figures that end in the unit of the measure, of",
     columns=_COLUMNS,
     table=TableSpec(title="Compared", columns=("until", PERIODS, *_NAMES[1:]), optional=_NAMES, adds_up=False),
     chart=ChartSpec(

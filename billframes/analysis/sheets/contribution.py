@@ -41,16 +41,11 @@ def contribution(
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame, optional
         With the columns that `by` needs, such as `originator_ids` and `originator_names`.
 
     Examples
     --------
-    Acme's invoice of 1,000 has a fixed fee of 200 and an expense of 100. Zenith is billed 300 for time:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "client_id": ["c1", "c2"], "client_name": ["Acme", "Zenith"], "hours": [2.0, 1.0],
     ...     "billing_type": ["billable", "billable"], "amount": [800.0, 400.0], "invoice_id": ["i1", "i2"],

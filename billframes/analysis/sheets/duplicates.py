@@ -12,7 +12,7 @@ import pyarrow as pa
 from billframes._shared.names import closest
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_arrow
-from billframes.analysis.data.expressions import in_period, map_values
+from billframes.analysis.data.expressions import C, in_period, map_values
 from billframes.analysis.data.native import select_columns
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
@@ -22,8 +22,6 @@ from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
-
-C = nw.col
 
 SAME = ("user_id", "matter_id", "date", "hours", "description")
 # Equal hours can differ in the last digits of a float.
@@ -38,6 +36,8 @@ def duplicates(
     """
     Time entries that seem to have been entered twice, with the number of their group.
 
+    Groups are numbered by their first date and id. To keep one entry of each group, keep its first row.
+
     Parameters
     ----------
     time_entries : frame
@@ -47,16 +47,8 @@ def duplicates(
         ids. Case, spaces and punctuation of a description are ignored, numbers are rounded to a millionth, and other
         columns are compared exactly. Two missing values are equal.
 
-    Returns
-    -------
-    frame
-        Of the same kind as the input: the entries of groups with at least two entries. The first column is
-        `duplicate_group` (int64, starting at 1), followed by all columns of the input. Groups are numbered by their
-        first date and id; rows are sorted by group, date and id. To keep one entry of each group, keep its first row.
-
     Examples
     --------
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "time_entry_id": ["t1", "t2", "t3"], "date": pd.to_datetime(["2026-10-01"] * 3), "user_id": ["u1"] * 3,
     ...     "matter_id": ["m1"] * 3, "hours": [0.5, 0.5, 0.7],
@@ -141,7 +133,8 @@ ANALYSIS = Analysis(
         "`by=['user', 'matter', 'date', 'hours']`",
     ),
     cannot_tell=("whether time was entered twice or the work was done twice",),
-    own=("by", "returns"),
+    own=("by",),
+    rows="the entries of groups with at least two, sorted by group, date and id, with all their columns after",
     columns=(Measure("duplicate_group", "Group", "count", "Number of the group of equal entries, starting at 1."),),
     book=FromBook(ends_with_load=False),
 )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import RESIDUE, as_float, null_column
+from billframes.analysis.data.expressions import RESIDUE, C, as_float, null_column
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
@@ -22,8 +22,6 @@ from billframes.analysis.keys.by import TIMES, By, names_in
 from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.groupby import Keys
 from billframes.periods import DateLike
-
-C = nw.col
 
 YEARLY_COLUMNS = (
     "effective_rate_growth",
@@ -36,17 +34,7 @@ YEARLY_COLUMNS = (
 )
 """The columns that only results by year have."""
 
-_SUMS = (
-    "billable_hours",
-    "billed_amount",
-    "worked_amount",
-    "left_out_hours",
-    "left_out_amount",
-    "left_out_billed_amount",
-)
-_LOWEST_AND_HIGHEST = ("lowest_rate", "highest_rate")
 _STANDARD_COLUMNS = ("standard_amount", "standard_rate")
-_LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 
 
 @sheet("time_entries", "expenses?", "fixed_fees?", "invoices", "matters?", "users?", "clients?")
@@ -78,9 +66,6 @@ def effective_rates(
 
     Examples
     --------
-    In 2025 Ada's hours cost 200. In 2026 she has four hours at 200 and four at 250, and the invoice is 1,620:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3, "matter_type": ["hourly"] * 3, "hours": [2.0, 4.0, 4.0],
     ...     "rate": [200.0, 200.0, 250.0], "amount": [400.0, 800.0, 1000.0], "billing_type": ["billable"] * 3,
@@ -105,14 +90,14 @@ def effective_rates(
     call.period(start, end)
     options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
     options["discounts"] = discounts
-    if not is_by_year(names):
+    # Only rows of whole years can be compared with the year before.
+    if [name for name in names if name in TIMES] != ["year"]:
         return _rates(call.ask("realization", by=by, **options))
-    keys = Keys.of(call, names)
     by_rate = [*names, "rate"] if "rate" in call.columns("time_entries") else names
-    amounts = call.ask("realization", by=list(dict.fromkeys(by_rate)), **options)
+    rows = call.ask("realization", by=list(dict.fromkeys(by_rate)), **options)
     known = bool(call.settings.standard_rates)
     columns = [name for name in ANALYSIS.measure_names if known or not name.startswith("standard_")]
-    return rates_by_year(amounts, keys, columns)
+    return _by_year(rows, Keys.of(call, names), columns)
 
 
 def _rates(realized: Frame) -> Frame:
@@ -123,58 +108,24 @@ def _rates(realized: Frame) -> Frame:
     return with_formulas(realized, rates).select(*keys, *columns)
 
 
-def is_by_year(keys: Sequence[str]) -> bool:
-    """
-    Tell whether rows are those of whole years, so that a row can be compared with the year before.
-
-    Examples
-    --------
-    >>> is_by_year(["user", "year"]), is_by_year(["user"]), is_by_year(["year", "month"])
-    (True, False, False)
-    """
-    return [name for name in keys if name in TIMES] == ["year"]
-
-
-def rates_by_year(realized: Frame, keys: Keys, columns: Sequence[str]) -> Frame:
-    """
-    Return the rows of `effective_rates` by year.
-
-    Parameters
-    ----------
-    realized : Frame
-        The result of `realization`, grouped by the keys and by `rate`. Without `rate`, the rates in use are missing.
-    keys : Keys
-        By the keys without `rate`.
-    columns : sequence of str
-        The columns of the result, without the keys.
-    """
-    if "rate" not in column_names(realized):
-        realized = realized.with_columns(rate=null_column(nw.Float64))
-    sums = (*_SUMS, *[name for name in ("standard_amount",) if name in columns])
-    rows = nan_to_null(realized).select(*dict.fromkeys([*keys.columns, "rate"]), *sums)
-    totals = keys.combine(
-        [_mark_rates_in_use(rows)],
-        (*sums, "rates_in_use", "_unrated"),
-        least=_LOWEST_AND_HIGHEST[:1],
-        greatest=_LOWEST_AND_HIGHEST[1:],
-    )
-    return _result(nan_to_null(totals), keys, columns)
-
-
-def _mark_rates_in_use(rows: Frame) -> Frame:
-    """Mark the rates that are in use, and rows with hours but without a rate."""
+def _by_year(rows: Frame, keys: Keys, columns: Sequence[str]) -> Frame:
+    """Add up rows by the keys and by rate, with the rates in use; without rates, these are missing."""
+    rate = C("rate") if "rate" in column_names(rows) else null_column(nw.Float64)
+    rows = rows.with_columns(rate=rate)
     used = (C("billable_hours") > RESIDUE) & ~C("rate").is_null()
     unrated = C("rate").is_null() & (C("billable_hours").abs() > RESIDUE)
-    rate = nw.when(used).then(C("rate"))
-    return rows.with_columns(
-        lowest_rate=rate, highest_rate=rate, rates_in_use=as_float(used), _unrated=as_float(unrated)
+    in_use = nw.when(used).then(C("rate"))
+    rows = rows.with_columns(
+        lowest_rate=in_use, highest_rate=in_use, rates_in_use=as_float(used), _unrated=as_float(unrated)
     )
-
-
-def _result(totals: Frame, keys: Keys, columns: Sequence[str]) -> Frame:
-    known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_LOWEST_AND_HIGHEST, "rates_in_use")}
+    sums = [name for name in columns if name.endswith(("_hours", "_amount"))]
+    totals = keys.combine(
+        [rows], (*sums, "rates_in_use", "_unrated"), least=("lowest_rate",), greatest=("highest_rate",)
+    )
+    in_use_columns = ("lowest_rate", "highest_rate", "rates_in_use")
+    known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in in_use_columns}
     rates = [name for name in ("worked_rate", "effective_rate", "standard_rate") if name in columns]
-    totals = with_formulas(totals.with_columns(**known), rates)
+    totals = with_formulas(nan_to_null(totals).with_columns(**known), rates)
     totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
     totals = _with_growth(totals, [key.columns[0] for key in keys.keys if key.time is None], rates)
     return keys.labelled(totals, columns, named=True)
@@ -249,7 +200,7 @@ ANALYSIS = Analysis(
             parts=("_width", "worked_rate"),
             formula="(highest_rate - lowest_rate) / worked_rate",
         ),
-        *shared_measures(*_LEFT_OUT),
+        *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
     ),
     table=TableSpec(
         title="Effective rates",

@@ -10,11 +10,9 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
 from billframes.analysis.data.arguments import bucket_limits, read_date
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import day_number
+from billframes.analysis.data.expressions import C, day_number
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
@@ -25,8 +23,6 @@ from billframes.analysis.keys.by import By
 from billframes.analysis.keys.groupby import Keys
 from billframes.analysis.results.selected_figures import refuse_periods, selected
 from billframes.periods import DateLike
-
-C = nw.col
 
 _WIP = ("unbilled_amount", "prebill_amount", "unknown_amount", "wip_amount", "contingent_amount")
 _AGING = ("credit_amount", "overdue", "receivable_amount", "unknown_balance_amount")
@@ -51,10 +47,6 @@ def exposure(call: Call, *, as_of: DateLike, by: By = "client", buckets: Sequenc
 
     Examples
     --------
-    On 31 October, Acme has work worth 300 on no invoice, and owes 50 since 1 October. Bolt owes 100, and the last work
-    for Bolt was in June:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-30", "2026-06-30", "2026-08-01"]), "client_id": ["c1", "c2", "c1"],
     ...     "client_name": ["Acme", "Bolt", "Acme"], "matter_id": ["m1", "m2", "m1"], "billing_type": ["billable"] * 3,

@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import join_by_id, sum_by
-from billframes.analysis.data.expressions import Rates, is_in_period, null_column, value_if
+from billframes.analysis.data.expressions import C, Rates, is_in_period, null_column, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, ratio_measure, retitled, sum_measure
@@ -21,8 +21,6 @@ from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period
 from billframes.analysis.rules.people import note_missing_rates
 from billframes.periods import DateLike, Period
-
-C = nw.col
 
 _OF_TIME = ("date", "user_id", "hours", "billing_type", "fixed_fee_id")
 _OF_FEES = ("date", "fixed_fee_id", "amount")
@@ -50,9 +48,6 @@ def fixed_fee_realization(
 
     Examples
     --------
-    A fee of 3,000 for 10 hours with a standard rate of 400 is 300 per hour, three quarters of standard:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-09-30", "2026-10-02"]), "user_id": ["u1", "u1"], "hours": [6.0, 4.0],
     ...     "billing_type": ["fixedFee"] * 2, "fixed_fee_id": ["f1", "f1"],

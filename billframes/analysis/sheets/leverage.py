@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import narwhals.stable.v2 as nw
-
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_counts
-from billframes.analysis.data.expressions import RESIDUE, as_float, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, as_float, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
@@ -19,8 +17,6 @@ from billframes.analysis.rules.loads import need_period
 from billframes.analysis.rules.people import UNKNOWN_ROLE
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
-
-C = nw.col
 
 _HOURS = ("principal_hours", "non_principal_hours", "unknown_role_hours")
 _HEADS = ("principals", "non_principals", "unknown_role_people")
@@ -58,9 +54,6 @@ def leverage(
 
     Examples
     --------
-    A principal has 10 hours, an attorney 24 and a paralegal 6: three hours to one, and two people to one.
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01"] * 3), "user_id": ["u1", "u2", "u3"],
     ...     "matter_id": ["m1"] * 3, "hours": [10.0, 24.0, 6.0], "billing_type": ["billable"] * 3,

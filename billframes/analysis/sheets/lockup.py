@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from typing import Any
 
@@ -15,6 +14,7 @@ from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.keys.by import TIMES, By, names_in
+from billframes.analysis.results.figure_rows import joined
 from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, shift_days
@@ -60,8 +60,6 @@ def lockup(
 
     Examples
     --------
-    With fees of 730,000 a year, work in progress of 100,000 is 50 days and receivables of 60,000 are 30 days:
-
     >>> lockup(100_000, 60_000, 730_000)[["wip_days", "receivable_days", "lockup_days"]]
        wip_days  receivable_days  lockup_days
     0      50.0             30.0         80.0
@@ -100,69 +98,36 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     ----------
     by : str or list of str, optional
         Keys to group by, such as "responsible", except months, quarters and years; None gives one row.
-    as_of : date-like, optional
-        The day to measure on. By default the period's last day, or the day of the load if the period is not over on
-        that day.
     days : int
         Fees are those of the final invoices dated in this number of days up to and including that day; at most those
         since the first day of the data, the first with a time entry or an invoice.
-
-    Returns
-    -------
-    DataFrame
-        One row per group: the keys, `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both
-        inclusive), the columns of `billframes.analysis.lockup`, and `contingent_amount`. Work in progress is the total
-        of `wip`, beside which is its `contingent_amount`. Receivables are the total of `aging`, and fees are net billed
-        time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
     last = read_date(book._days.as_of(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
     first = shift_days(last, 1 - read_whole_number(days, "days", "days"))
     first = max(first, book.first_day or first)
-    days = (last - first).days + 1
-    if by is not None:
-        return _lockup_by(book, by, first, last, days)
-    work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
-    fees = book.contribution(None, start=first, end=last)["fees_amount"].iloc[0]
-    amounts = (work["total"], receivables, fees)
-    result = lockup(*amounts, days=days).assign(contingent_amount=float(work["contingent_amount"]))
-    return _with_dates(result, 0, first, last)
-
-
-def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> pd.DataFrame:
-    """Join the amounts by the keys; an amount that has no row for a group is 0 there."""
     if times := set(TIMES).intersection(names_in(by)):
         raise ParameterError(f"lockup is of one day and can't be by {min(times)}; pass as_of= for each day.")
-    work = book.wip(by, as_of=last)
-    keys = key_columns([*work.columns], analyses()["wip"])
-    work = work[[*keys, "total", "contingent_amount"]].rename(columns={"total": "wip_amount"})
-    owed = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "receivable_amount"})
-    fees = book.contribution(by, start=first, end=last)[[*keys, "fees_amount"]]
-    rows = _outer_join(_outer_join(work.assign(_work=1.0), owed.assign(_owed=1.0), keys), fees.assign(_fees=1.0), keys)
-    sources = {
-        "wip_amount": "_work",
-        "receivable_amount": "_owed",
-        "fees_amount": "_fees",
-        "contingent_amount": "_work",
+    results = {
+        "wip": book.wip(by, as_of=last),
+        "aging": book.aging(by, as_of=last),
+        "contribution": book.contribution(by, start=first, end=last),
     }
-    amounts = pd.DataFrame(
-        {name: rows[name].astype("float64").mask(rows[mark].isna(), 0.0) for name, mark in sources.items()}
-    )
-    lockups = _in_days(amounts.drop(columns="contingent_amount"), float(days))
-    return _with_dates(rows[keys].join(lockups).join(amounts["contingent_amount"]), len(keys), first, last)
-
-
-def _outer_join(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    # pandas can't merge text columns if both sides are empty.
-    if left.empty and right.empty:
-        return left.reindex(columns=[*left.columns, *right.columns.difference(keys)])
-    return left.merge(right, on=keys, how="outer")
-
-
-def _with_dates(result: pd.DataFrame, position: int, first: dt.date, last: dt.date) -> pd.DataFrame:
+    keys = key_columns([*results["wip"]], analyses()["wip"])
+    # An amount that has no row for a group is 0 there.
+    sums = {"wip": ["total", "contingent_amount"], "aging": ["total"], "contribution": ["fees_amount"]}
+    amounts_of = {
+        name: {each: result[each].to_numpy("float64", na_value=math.nan) for each in sums[name]}
+        for name, result in results.items()
+    }
+    labels, found = joined({name: (each[keys], amounts_of[name]) for name, each in results.items()}, sums)
+    names = {"wip": "wip_amount", "aging": "receivable_amount", "contribution": "fees_amount"}
+    amounts = {name: found[of][sums[of][0]] for of, name in names.items()}
+    rows = labels.join(_in_days(pd.DataFrame(amounts), float((last - first).days + 1)))
+    rows = rows.assign(contingent_amount=found["wip"]["contingent_amount"])
+    rows = rows.sort_values(keys, ignore_index=True) if keys else rows
     for offset, (name, day) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
-        days = pd.Series([pd.Timestamp(day)] * len(result), dtype="datetime64[us]", index=result.index)
-        result.insert(position + offset, name, days)
-    return result
+        rows.insert(len(keys) + offset, name, pd.Timestamp(day).as_unit("us"))
+    return rows
 
 
 ANALYSIS = Analysis(
@@ -248,5 +213,9 @@ ANALYSIS = Analysis(
         more="The text beside a bar is the sum of both. If several results are concatenated, such as one row per month "
         "with `month` as the first column, each row is one bar.",
     ),
-    book=FromBook(method=lockup_of_book),
+    book=FromBook(
+        method=lockup_of_book,
+        note="Receivables and fees are of matters of every type: the total of `aging`, and the `fees_amount` of "
+        "`contribution`.",
+    ),
 )

@@ -49,9 +49,6 @@ def missing_time(
 
     Examples
     --------
-    Ada has 3 of 8 hours on Thursday and 0 on Friday:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01"]), "user_id": ["u1"], "matter_id": ["m1"], "hours": [3.0],
     ...     "billing_type": ["billable"], "matter_type": ["hourly"],

@@ -9,16 +9,25 @@ keys these counts are missing.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
-import pyarrow as pa
 
 from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.engine import collect, eager_from_arrow, sum_by, to_dicts
-from billframes.analysis.data.expressions import RESIDUE, is_in_period, midnight, null_column, or_nan, value_if
+from billframes.analysis.data.engine import collect, collect_values, sum_by, to_dicts
+from billframes.analysis.data.expressions import (
+    RESIDUE,
+    C,
+    as_day,
+    as_float,
+    is_in_period,
+    midnight,
+    null_column,
+    or_nan,
+    value_if,
+)
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, shared_measures, sum_measure
@@ -27,6 +36,7 @@ from billframes.analysis.facts.client_days import client_days
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.groupby import Keys, Sum
+from billframes.analysis.keys.key_columns import as_text
 from billframes.analysis.rules.fees import all_fees
 from billframes.analysis.rules.loads import (
     need_all_dates,
@@ -38,8 +48,6 @@ from billframes.analysis.rules.periods import NEW_CLIENTS
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, shift_days
-
-C = nw.col
 
 _ONE = nw.lit(1.0)
 _MATTER_COUNTS = ("opened_matters", "undated_matters")
@@ -76,9 +84,6 @@ def new_business(
 
     Examples
     --------
-    Acme has been a client since 2024; Zenith's first matter was opened in October 2026:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2024-05-02", "2026-10-02", "2026-10-05"]), "client_id": ["c1", "c1", "c2"],
     ...     "matter_id": ["m1", "m1", "m2"], "hours": [3.0, 2.0, 1.0], "billing_type": ["billable"] * 3,
@@ -113,17 +118,8 @@ def new_business(
     clients = _clients(call, spans)
     fees = _fees(call, Keys.of(call, by), spans, clients, largest)
     _note_short_history(call, clients, spans)
-    parts = [_matters_opened(call, keys, spans.period), fees, *_client_counts(call, by, keys, clients, spans)]
+    parts = [_matters_opened(call, keys, spans.period), fees, *_client_counts(call, by, keys, clients)]
     return _result(keys.combine(parts, _SUMS, _DATES), keys)
-
-
-@dataclass(frozen=True, slots=True)
-class _Client:
-    """The first day of a client, and that of its last work up to the period's end; None if there is none."""
-
-    id: str
-    first: dt.datetime | None
-    last_work: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +139,6 @@ class _Spans:
         year_start = last.replace(month=1, day=1) if ends_year else _year_before(last + dt.timedelta(days=1))
         before = Period(_year_before(first), shift_days(year_start, -1))
         return cls(Period(first, last), before, year_start, last)
-
-    def is_new(self, client: _Client) -> bool:
-        """Tell whether the first day is in the twelve months."""
-        return client.first is not None and midnight(self.year_start) <= client.first <= midnight(self.last)
-
-    def is_dormant(self, client: _Client) -> bool:
-        """Tell whether there was work before the twelve months, and none since."""
-        return client.last_work is not None and client.last_work < midnight(self.year_start)
 
 
 def _year_before(day: dt.date) -> dt.date:
@@ -176,23 +164,26 @@ def _need_history(call: Call, spans: _Spans) -> None:
     need_all_dates(call, ("time_entries", "matters"))
 
 
-def _clients(call: Call, spans: _Spans) -> list[_Client]:
+def _clients(call: Call, spans: _Spans) -> Frame:
+    """Return the first day and the last work of each client, and whether it is new or without work."""
     past = C("is_work") & (C("day") <= midnight(spans.last))
     days = call.fact(client_days).with_columns(worked=nw.when(past).then(C("day")))
-    rows = days.group_by("client_id").agg(first=C("day").min(), last=C("worked").max())
-    found = [_Client(str(row["client_id"]), row["first"], row["last"]) for row in to_dicts(collect(rows))]
-    return sorted(found, key=lambda client: client.id)
+    rows = days.group_by("client_id").agg(client_since=C("day").min(), last_work_date=C("worked").max())
+    new = is_in_period("client_since", Period(spans.year_start, spans.last))
+    dormant = C("last_work_date") < midnight(spans.year_start)
+    return as_text(collect(rows)).with_columns(new_clients=as_float(new), dormant_clients=as_float(dormant))
 
 
-def _fees(call: Call, keys: Keys, spans: _Spans, clients: Sequence[_Client], largest: int) -> Frame:
+def _fees(call: Call, keys: Keys, spans: _Spans, clients: Frame, largest: int) -> Frame:
     periods = (spans.period, spans.before)
     sums = [
         Sum(name, C("fees") + C("amount"), is_in_period("invoice_date", period))
         for name, period in zip(_FEES, periods, strict=True)
     ]
     totals = all_fees(call, keys, *periods, sums=sums, more=("client_id",))
+    new = [row["client_id"] for row in to_dicts(clients.filter(C("new_clients") > 0).select("client_id"))]
     of_clients = (
-        _of_clients([each.id for each in clients if spans.is_new(each)], _FEES[0]),
+        _of_clients(new, _FEES[0]),
         _of_largest(totals.rows, _FEES[0], largest),
         _of_largest(totals.rows, _FEES[1], largest),
     )
@@ -224,34 +215,25 @@ def _matters_opened(call: Call, keys: Keys, period: Period) -> Frame:
     return keys.finish(keys.sum(rows, sums), _MATTER_COUNTS)
 
 
-def _client_counts(call: Call, by: By, keys: Keys, clients: Sequence[_Client], spans: _Spans) -> Iterator[Frame]:
+def _client_counts(call: Call, by: By, keys: Keys, clients: Frame) -> Iterator[Frame]:
     """Count the clients that are new or without work, if each client is in one row."""
-    if not _has_client_keys_only(keys):
-        return
-    columns = {
-        "client_id": pa.array([each.id for each in clients], pa.string()),
-        "new_clients": pa.array([float(spans.is_new(each)) for each in clients], pa.float64()),
-        "dormant_clients": pa.array([float(spans.is_dormant(each)) for each in clients], pa.float64()),
-        "client_since": pa.array([each.first for each in clients], pa.timestamp("us")),
-        "last_work_date": pa.array([each.last_work for each in clients], pa.timestamp("us")),
-    }
-    rows = eager_from_arrow(call["time_entries"], pa.table(columns))
-    dates = _DATES if "client_id" in keys.columns else ()
-    own = Keys.of(call, by, (), columns=("client_id",))
-    yield own.finish(own.listed(rows, _CLIENT_COUNTS, dates), (*_CLIENT_COUNTS, *dates))
+    if _has_client_keys_only(keys):
+        dates = _DATES if "client_id" in keys.columns else ()
+        own = Keys.of(call, by, (), columns=("client_id",))
+        yield own.finish(own.listed(clients, _CLIENT_COUNTS, dates), (*_CLIENT_COUNTS, *dates))
 
 
 def _has_client_keys_only(keys: Keys) -> bool:
     return {*keys.base} <= {"client_id"}
 
 
-def _note_short_history(call: Call, clients: Sequence[_Client], spans: _Spans) -> None:
+def _note_short_history(call: Call, clients: Frame, spans: _Spans) -> None:
     """Note that no record is older than twelve months."""
-    first = min((each.first for each in clients if each.first is not None), default=None)
+    first = as_day(collect_values((clients, {"first": C("client_since").min()}))["first"])
     loads = [load_info(call.natives[name]) for name in ("time_entries", "invoices", "matters")]
     whole = all(info is not None and info.start is None for info in loads)
-    if first is not None and first >= midnight(spans.year_start) and not whole:
-        call.notes.add(NEW_CLIENTS, len(clients), first=first.date(), last=spans.last)
+    if first is not None and first >= spans.year_start and not whole:
+        call.notes.add(NEW_CLIENTS, len(clients.to_native()), first=first, last=spans.last)
 
 
 def _result(totals: Frame, keys: Keys) -> Frame:

@@ -1,7 +1,7 @@
 """Overdue invoices, one row each, and the work for their clients since they were due.
 
-Balances and days are calculated by `aging`, grouped by invoice. The work is added up by client and day once, and each
-invoice adds the days after its due date.
+Balances and days are calculated by `aging`, grouped by invoice. The work is added up by client and day once; each
+invoice has the days after its due date.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.engine import from_arrow, join_by_id, sum_by, to_arrow, to_dicts
-from billframes.analysis.data.expressions import RESIDUE, as_float, midnight
+from billframes.analysis.data.engine import ids_frame, join_by_id, sum_by, to_arrow, to_dicts
+from billframes.analysis.data.expressions import RESIDUE, C, as_float, midnight
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import UNASSIGNED, Frame
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
@@ -28,13 +27,7 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.loads import need_open_on
 from billframes.periods import DateLike
 
-C = nw.col
-
-_WORK = ("hours", "_worth", "_hidden")
-_NO_WORK = dict.fromkeys(("hours_since_due", "worked_since_due", "last_date_since_due"))
-_LATEST = midnight(dt.date.max)
-# To sort by client and day at once, both are put into one number. The number of a day is below this.
-_DAYS = 10_000_000
+_WORK = ("hours", "value", "hidden")
 
 
 @sheet("invoices", "time_entries?", "expenses?", "fixed_fees?", "matters?")
@@ -60,9 +53,6 @@ def overdue_invoices(call: Call, *, as_of: DateLike) -> Frame:
 
     Examples
     --------
-    Acme's invoice was due on 1 October. Since then, 3 hours were worked for Acme:
-
-    >>> import pandas as pd
     >>> invoices = pd.DataFrame({
     ...     "invoice_id": ["i1", "i2"], "invoice_state": ["final", "final"],
     ...     "client_id": ["c1", "c1"], "client_name": ["Acme", "Acme"],
@@ -87,11 +77,10 @@ def overdue_invoices(call: Call, *, as_of: DateLike) -> Frame:
     need_open_on(call, ("time_entries",), day)
     overdue, totals = _overdue(call, day)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, call)
-    unknown = [_NO_WORK] * len(overdue)
-    work_since = _work_since_due(call, overdue, day) if "time_entries" in call else unknown
+    work_since = _work_since_due(call, overdue, day) if "time_entries" in call else {}
     rows = [
-        _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
-        for each, work in zip(overdue, work_since, strict=True)
+        _row(each, totals, day) | people.get(each["invoice_id"], {}) | work_since.get(each["invoice_id"], {})
+        for each in overdue
     ]
     return call.listed(rows, ANALYSIS.schema)
 
@@ -105,88 +94,61 @@ def _overdue(call: Call, day: dt.date) -> tuple[list[dict[str, Any]], dict[str, 
     rows = to_dicts(join_by_id(balances, details, "invoice_id"))
     for row in rows:
         row |= {"due": row["due_date"] or row["invoice_date"], "matter_id": row.get("matter_id")}
-    rows.sort(key=lambda row: (row["invoice_date"] or _LATEST, row["invoice_id"]))
+    rows.sort(key=lambda row: (row["invoice_date"], row["invoice_id"]))
     rows.sort(key=lambda row: (row["overdue"] is None, -(row["overdue"] or 0.0)))
     totals = to_dicts(sum_by(open_invoices, ["client_id"], ["total", "overdue"]))
     return rows, {row["client_id"]: row for row in totals if row["client_id"] is not None}
 
 
-def _work_since_due(call: Call, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
-    codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in overdue))}
-    first_due = min((row["due"] for row in overdue if row["due"]), default=midnight(day))
-    work = _work_by_day(call, codes, first_due, day)
-    days = work["_client"].to_numpy() * _DAYS + _ordinals(work["date"].to_numpy())
-    order = np.argsort(days)
-    days = days[order]
-    clients = np.array([codes[row["client_id"]] for row in overdue], np.int64)
-    due = _ordinals(np.array([row["due"] or _LATEST for row in overdue], "datetime64[us]"))
-    begin = np.searchsorted(days, clients * _DAYS + due, side="right")
-    end = np.searchsorted(days, (clients + 1) * _DAYS)
-    hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
+def _work_since_due(call: Call, overdue: list[dict[str, Any]], day: dt.date) -> dict[str, dict[str, Any]]:
+    """Return the work for the client after the due date of each invoice, by its id; nothing if it has no client."""
+    known = [row for row in overdue if row["client_id"] is not None]
+    work = _work_by_day(call, known, day)
     words = {"which": " for clients with overdue invoices"}
     words["consequence"] = "`worked_since_due` is missing in the rows that they belong to"
-    call.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), **words)
-    last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
-    return [
-        _NO_WORK
-        if row["client_id"] is None or row["due"] is None
-        else {
-            "hours_since_due": client_hours,
-            "worked_since_due": None if is_hidden else amount,
-            "last_date_since_due": None if last is None else midnight(dt.date.fromordinal(last)),
+    call.notes.add(HIDDEN_RATES, pc.sum(work["hidden"]).as_py() or 0.0, **words)
+    schema = pa.schema({"invoice_id": pa.string(), "client_id": pa.string(), "due": pa.timestamp("us")})
+    rows = pa.Table.from_pylist(known, schema).join(work, "client_id", join_type="inner")
+    rows = rows.filter(pc.field("date") > pc.field("due")).group_by("invoice_id")
+    sums = rows.aggregate([*((name, "sum") for name in _WORK), ("date", "max")]).to_pylist()
+    none = {"hours_sum": 0.0, "value_sum": 0.0, "hidden_sum": 0.0, "date_max": None}
+    found = {row["invoice_id"]: none for row in known} | {row["invoice_id"]: row for row in sums}
+    return {
+        invoice: {
+            "hours_since_due": row["hours_sum"],
+            "worked_since_due": None if row["hidden_sum"] else row["value_sum"],
+            "last_date_since_due": row["date_max"],
         }
-        for client_hours, amount, is_hidden, last, row in zip(
-            hours.tolist(), worth.tolist(), hidden.tolist(), last_days, overdue, strict=True
-        )
-    ]
+        for invoice, row in found.items()
+    }
 
 
-def _work_by_day(call: Call, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
-    """Add up the clients' work after `first` by day. Clients are numbers, which are faster to sort than ids."""
+def _work_by_day(call: Call, overdue: list[dict[str, Any]], day: dt.date) -> pa.Table:
+    """Add up the clients' work by day, from the first due date on."""
     columns = ("date", "client_id", "billing_type", "hours", "amount")
     billable = C("billing_type") == "billable"
+    first = min((row["due"] for row in overdue), default=midnight(day))
     work = call.select("time_entries", columns).filter(
         billable | (C("billing_type") == "fixedFee"), C("date") > first, C("date") <= midnight(day)
     )
-    known = {client: code for client, code in codes.items() if client is not None}
-    numbers = pa.table(
-        {"client_id": pa.array(list(known), pa.string()), "_client": pa.array(known.values(), pa.int64())}
+    clients = ids_frame(work, "client_id", sorted({row["client_id"] for row in overdue}))
+    work = join_by_id(work, clients, "client_id", "inner").with_columns(
+        value=nw.when(billable).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
+        hidden=as_float(billable & C("amount").is_null() & (C("hours") != 0)),
     )
-    work = join_by_id(work, from_arrow(work, numbers), "client_id", "inner").with_columns(
-        _worth=nw.when(billable).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
-        _hidden=as_float(billable & C("amount").is_null() & (C("hours") != 0)),
-    )
-    return to_arrow(sum_by(work, ["_client", "date"], _WORK))
-
-
-def _ordinals(days: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
-    numbers: npt.NDArray[np.int64] = days.astype("datetime64[D]").astype(np.int64) + dt.date(1970, 1, 1).toordinal()
-    return numbers
-
-
-def _sums_of_ranges(
-    values: npt.NDArray[np.float64], begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Add up the values from `begin` to before `end` of each range; the sum of an empty range is 0."""
-    if not len(begin):
-        return np.zeros(0)
-    # `reduceat` also adds up the values between the ranges; with sorted ranges it does so once.
-    order = np.argsort(begin)
-    bounds = np.column_stack([begin[order], end[order]]).ravel()
-    sums = np.empty(len(begin))
-    sums[order] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
-    return np.where(begin < end, sums, 0.0)
+    kinds = {"client_id": pa.string(), "date": pa.timestamp("us"), **dict.fromkeys(_WORK, pa.float64())}
+    return to_arrow(sum_by(work, ["client_id", "date"], _WORK)).select([*kinds]).cast(pa.schema(kinds))
 
 
 def _row(invoice: Mapping[str, Any], totals: Mapping[str, Mapping[str, Any]], day: dt.date) -> dict[str, Any]:
-    balance, due = invoice["overdue"], invoice["due"]
+    balance = invoice["overdue"]
     of_client = totals.get(invoice["client_id"], {"total": None, "overdue": None})
     return {
         **{name: invoice.get(name) for name in ("invoice_id", "invoice_number", "client_id", "client_name")},
         "responsible_name": UNASSIGNED,
         **{name: invoice[name] for name in ("invoice_date", "due_date")},
         "balance": balance,
-        "days_overdue": None if due is None else float((midnight(day) - due).days),
+        "days_overdue": float((midnight(day) - invoice["due"]).days),
         "other_balance": _difference(of_client["total"], balance),
         "other_overdue": _difference(of_client["overdue"], balance),
     }

@@ -18,17 +18,16 @@ import pyarrow.compute as pc
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
+from billframes.analysis.data.expressions import C
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.rules.codes import UNCHECKED_CODES
-from billframes.analysis.sheets._prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
+from billframes.analysis.sheets._prebill_flags import ITEM_SCHEMA, GuidelineFindings, flags, items_on, look_up
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
-
-C = nw.col
 
 PREBILL = ("draft", "review", "approved")
 _TEXT = pa.string()
@@ -50,6 +49,12 @@ def prebill_review(
     Items of draft, review and approved invoices, one row each, with narratives and findings.
 
     An invoice without items has one row, without the columns of the item. Narratives are confidential.
+
+    `findings` are texts separated by "; ": "possible duplicate" (see `duplicates`), "entered 9 days later" (more than
+    7), "16 hours on that day" (more than `hours_per_day`), "task code missing" and similar (see `code_check`), "no
+    narrative", "dated after the invoice", "no amount"; and those of guidelines, such as "clerical work (5.1), at risk
+    75.00", in place of the same finding of others. `at_risk` is there only with `guidelines`. The amounts of the
+    invoice (as in `reconcile`) and `client_overdue` (as in `aging`) are the same in all its rows.
 
     Parameters
     ----------
@@ -74,28 +79,8 @@ def prebill_review(
     guidelines : DataFrame, optional
         The result of `Guidelines.check` for the same invoices. Its findings join the others.
 
-    Returns
-    -------
-    frame
-        Of the same kind as the input, by invoice (client, number, id), then item by date: `invoice_id`,
-        `invoice_number`, `invoice_date`, `invoice_state`, `client_id`, `client_name`, `matter_id`, `matter_name`,
-        `responsible_id`, `responsible_name` (of the item's matter), `item` ("time_entry", "expense" or
-        "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `description`, `billing_type`, and as float64
-        `hours`, `rate`, `item_amount`; then `activity_code`, `task_code`, and
-
-        - `findings`: texts separated by "; ", missing if an item has none: "possible duplicate" (see `duplicates`),
-          "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_per_day`), "task code missing"
-          and similar (see `code_check`), "no narrative", "dated after the invoice", "no amount"; of guidelines, such
-          as "clerical work (5.1), at risk 75.00", in place of the same finding of others
-        - `at_risk`, only with `guidelines`: the amount at risk of the item's largest finding
-        - the same in all rows of an invoice: `invoice_amount`, `items_amount` and `unexplained_amount` as in
-          `reconcile`, and `client_overdue` as in `aging`
-
     Examples
     --------
-    A draft of 300 has the same call twice:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "time_entry_id": ["t1", "t2"], "date": pd.to_datetime(["2026-10-01"] * 2), "user_id": ["u1"] * 2,
     ...     "matter_id": ["m1", "m1"], "description": ["Call", "call."], "billing_type": ["billable", "billable"],
@@ -125,15 +110,11 @@ def prebill_review(
     _add_figures(prebills, call, day)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
-    reviewed = ReviewedItems(items, call)
-    wrong = {}
-    if "codes" in call and "matters" not in call:
-        call.notes.add(UNCHECKED_CODES, len(items))
-    elif "codes" in call:
-        wrong = reviewed.wrong_codes()
-    of_clients = GuidelineFlags(guidelines)
-    flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong, of_clients)
-    items = items.append_column("findings", flags).append_column("at_risk", of_clients.at_risk(items["item_id"]))
+    call.notes.add(UNCHECKED_CODES, len(items) if "codes" in call and "matters" not in call else 0)
+    of_clients = GuidelineFindings(guidelines)
+    found = flags(items, call, invoices_of_items["invoice_date"], hours_per_day, of_clients)
+    at_risk = look_up(items["item_id"], of_clients.at_risk, pa.float64())
+    items = items.append_column("findings", found).append_column("at_risk", at_risk)
     table = _in_order(items, prebills, people)
     table = table if guidelines is not None else table.drop_columns("at_risk")
     return eager_from_arrow(call["time_entries"], table)
@@ -244,7 +225,8 @@ ANALYSIS = Analysis(
         "Whether a flagged item is a mistake: two calls of the same length on one day are possible.",
         "Which items a discount on the invoice is for.",
     ),
-    own=("as_of", "matters", "returns"),
+    own=("as_of", "matters"),
+    rows="by invoice (client, number, id), then item by date:",
     keys=(
         *("invoice_id", "invoice_number", "invoice_date", "invoice_state", "client_id", "client_name", "matter_id"),
         *("matter_name", "responsible_id", "responsible_name", "item", "item_id", "date", "user_id", "user_name"),

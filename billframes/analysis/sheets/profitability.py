@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import narwhals.stable.v2 as nw
-
 from billframes.analysis.data.arguments import check_choice
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import is_in_period
+from billframes.analysis.data.expressions import C, is_in_period
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import (
@@ -32,8 +30,6 @@ from billframes.analysis.rules.amounts import note_high_rates
 from billframes.analysis.rules.fees import FEES, all_fees, fees_of_work
 from billframes.analysis.rules.people import note_missing_rates
 from billframes.periods import DateLike
-
-C = nw.col
 
 _FEES = tuple(each.name for each in FEES)
 _COSTS = ("total_hours", "cost_amount", "uncosted_hours", "unbilled_amount")
@@ -60,8 +56,6 @@ def profitability(
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that
         `by` needs; of any date, as for `realization`.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     basis : {"invoice_date", "work_date"}
         "invoice_date": fees on final invoices dated in the period, and all hours worked in it. "work_date": these
         hours, their fees on final invoices of any date, without invoices without time, and fixed fees dated in the
@@ -69,9 +63,6 @@ def profitability(
 
     Examples
     --------
-    Time fees of 800 and a fixed fee of 200 are 1,000. The 5 hours worked cost 120 each, so 400 is left:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02"]), "user_id": ["u1", "u1"],
     ...     "matter_id": ["m1", "m1"], "matter_type": ["hourly", "hourly"], "hours": [4.0, 1.0],

@@ -12,12 +12,11 @@ import datetime as dt
 from collections.abc import Collection
 from typing import Literal
 
-import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes.analysis.data.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import is_in_period, midnight
+from billframes.analysis.data.expressions import C, is_in_period, midnight
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, money, ratio_measure, retitled, shared_measures
@@ -40,8 +39,6 @@ from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.analysis.rules.payments import check_payments, note_payments
 from billframes.config.firm_values import DISCOUNTS
 from billframes.periods import DateLike
-
-C = nw.col
 
 LEFT_OUT = ("contingency", "probono", "internal")
 """The types of matter whose work the firm does not expect to bill at hourly rates."""
@@ -72,8 +69,6 @@ def realization(
     ----------
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     basis : {"invoice_date", "work_date"}
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": billable time dated
         in the period, on invoices of any date or on none; fees that are spread over no entry are left out.
@@ -84,9 +79,6 @@ def realization(
 
     Examples
     --------
-    An invoice of 900 with an expense of 100 bills time worth 1,000 at 800, of which a quarter is outstanding:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-09-01"] * 2), "user_id": ["u1", "u2"], "user_name": ["Ada", "Ben"],
     ...     "matter_id": ["m1"] * 2, "matter_type": ["hourly"] * 2, "client_id": ["c1"] * 2, "hours": [2.0, 2.0],

@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id, stack, sum_by
-from billframes.analysis.data.expressions import as_float, in_period, is_in_period, value_if
+from billframes.analysis.data.expressions import C, as_float, in_period, is_in_period, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
@@ -29,8 +29,6 @@ from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
-
-C = nw.col
 
 _ITEM_AMOUNTS = ("time_amount", "expense_amount", "fixed_fee_amount")
 _OF_INVOICES = ("amount", "unexplained_amount", "balance")
@@ -68,9 +66,6 @@ def reconcile(call: Call, *, by: By = "invoice", start: DateLike | None = None, 
 
     Examples
     --------
-    Time worth 1,000 and an expense of 100 on two matters, billed at 900:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "matter_id": ["m1", "m2"], "billing_type": ["billable", "billable"], "hours": [2.0, 2.0],
     ...     "amount": [600.0, 400.0], "invoice_id": ["i1", "i1"],

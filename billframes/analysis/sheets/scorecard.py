@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import as_float, columns_or_null, null_column, ratio, value_if
+from billframes.analysis.data.expressions import C, as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
@@ -31,8 +31,6 @@ from billframes.analysis.sheets.timekeeping_lag import ANALYSIS as TIMEKEEPING_L
 from billframes.analysis.sheets.utilization import ANALYSIS as UTILIZATION
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
-
-C = nw.col
 
 _HOURS = ("client_hours", "target_hours", "pace", "capacity_hours", "utilization")
 _FEES = ("worked_amount", "billed_amount", "billing_realization", "billable_hours", "effective_rate")
@@ -85,9 +83,6 @@ def scorecard(
 
     Examples
     --------
-    On two days of 8 hours, Ada has 8 client hours, and her work worth 1,000 was billed at 900. Ben has no hours:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01"]), "user_id": ["u1"], "matter_id": ["m1"], "hours": [8.0],
     ...     "billing_type": ["billable"], "amount": [1000.0], "invoice_id": ["i1"], "matter_type": ["hourly"],

@@ -21,7 +21,16 @@ def stale(call: Call, *, as_of: DateLike, wip_days: int = 90, idle_days: int = 1
     """
     Old work in progress, archived matters with open amounts, idle matters, and open fixed fees.
 
-    A matter can have several rows. Rows of one finding add up; the same work can be in rows of several findings.
+    A matter can have several rows. Rows of one finding add up; the same work can be in rows of several findings. Work
+    on contingency matters is in `contingent_amount`, all other amounts in `open_amount`. The findings are
+
+    - "old work in progress": work older than `wip_days`, as in `wip`; `since` is the date of the oldest item
+    - "archived with work in progress": all work of an archived matter and its billable hours; `since` as before
+    - "archived with receivables": an archived matter's balances less credits, as in `aging`, `since` its last invoice
+    - "no work or invoice": work and balances of a matter that is not archived and was opened, worked on and invoiced
+      (final, above 0) more than `idle_days` ago; `since` is the latest of these days
+    - "open fixed fee": a fee dated up to `as_of` and on no final invoice by then; `since` is its date, and `hours`
+      those linked to it up to then; `effort_amount` is missing without standard rates or if a person has no rate
 
     Parameters
     ----------
@@ -39,29 +48,8 @@ def stale(call: Call, *, as_of: DateLike, wip_days: int = 90, idle_days: int = 1
     idle_days : int
         A matter is idle if its last work, invoice or opening was more than this number of days ago.
 
-    Returns
-    -------
-    frame
-        Of the same kind as the input, by finding, largest amount first, then by name: `finding`, `matter_id`,
-        `matter_name`, `client_id`, `client_name`, `responsible_id`, `responsible_name`, `fixed_fee_id`, `since`
-        (datetime64), and as float64 `days_since` (`as_of` - `since`), `open_amount`, `contingent_amount`, `hours`,
-        `effort_amount`; then `last_work_date` and `last_invoice_date` of the matter, datetime64. Work on contingency
-        matters is in `contingent_amount`, all other amounts in `open_amount`. The findings are
-
-        - "old work in progress": work older than `wip_days`, as in `wip`; `since` is the date of the oldest item
-        - "archived with work in progress": all work of an archived matter and its billable hours; `since` as before
-        - "archived with receivables": an archived matter's balances less credits, as in `aging`, `since` its last
-          invoice
-        - "no work or invoice": work and balances of a matter that is not archived and was opened, worked on and
-          invoiced (final, above 0) more than `idle_days` ago; `since` is the latest of these days
-        - "open fixed fee": a fee dated up to `as_of` and on no final invoice by then; `since` is its date, and `hours`
-          those linked to it up to then; `effort_amount` is missing without standard rates or if a person has no rate
-
     Examples
     --------
-    "Sale" is archived, and its work of June worth 600 is on no invoice. "Lease" has been idle since March:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-06-01", "2026-03-01"]), "user_id": ["u1", "u1"], "client_id": ["c1", "c1"],
     ...     "matter_id": ["m1", "m2"], "hours": [2.0, 1.0], "billing_type": ["billable", "billable"],
@@ -115,7 +103,8 @@ ANALYSIS = Analysis(
         "Whether a matter was already archived on the day: the status is as loaded.",
         "The hours planned for a fixed fee: they are not in the billing system.",
     ),
-    own=("users", "returns"),
+    own=("users",),
+    rows="by finding, largest amount first, then by name:",
     keys=(
         *("finding", "matter_id", "matter_name", "client_id", "client_name", "responsible_id", "responsible_name"),
         "fixed_fee_id",

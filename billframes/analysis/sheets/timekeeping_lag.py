@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -16,7 +15,7 @@ import pyarrow as pa
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
-from billframes.analysis.data.expressions import day_number, in_period
+from billframes.analysis.data.expressions import C, day_number, in_period
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
@@ -27,8 +26,6 @@ from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
 from billframes.periods import DateLike, Period
-
-C = nw.col
 
 # Entries are counted by lag. This leaves few rows, so medians and percentiles are calculated in Python.
 _LAG = Key(("_lag",), ("_lag",), (("_lag",),))
@@ -41,37 +38,6 @@ _SUMS = (
     Sum("late_entries", _ONE, C("_lag") > 7),
     Sum("future_dated_entries", _ONE, C("_lag") < 0),
 )
-
-
-@dataclass(slots=True)
-class _LagCounts:
-    """The number of entries of one group by lag; by originator, an entry can be divided."""
-
-    labels: dict[str, Any] = field(default_factory=dict)
-    counts: dict[float, float] = field(default_factory=dict)
-    sums: dict[str, float] = field(default_factory=lambda: {each.name: 0.0 for each in _SUMS})
-
-    def add(self, row: dict[str, Any], names: Sequence[str]) -> None:
-        self.labels |= {name: row[name] for name in names if row[name] is not None or name not in self.labels}
-        self.sums = {name: value + row[name] for name, value in self.sums.items()}
-        if row["_lag"] is not None:
-            self.counts[row["_lag"]] = self.counts.get(row["_lag"], 0.0) + row["entries"]
-
-    @property
-    def figures(self) -> dict[str, float | None]:
-        """The result's columns, by name."""
-        return {**self.sums, "median_lag_days": self._quantile(0.5), "p90_lag_days": self._quantile(0.9)}
-
-    def _quantile(self, share: float) -> float | None:
-        """Interpolate between the two nearest entries, as pandas does."""
-        if not self.counts:
-            return None
-        lags = sorted(self.counts)
-        ends = list(accumulate(map(self.counts.__getitem__, lags)))
-        place, rest = divmod(max(share * (ends[-1] - 1.0), 0.0), 1.0)
-        # The tolerance is for parts of entries, whose sum can be a little below a whole number.
-        low, high = (lags[min(bisect_right(ends, nth + 1e-9), len(lags) - 1)] for nth in (place, place + 1.0))
-        return low + rest * (high - low)
 
 
 @sheet("time_entries", "matters?", "users?", "clients?")
@@ -90,7 +56,6 @@ def timekeeping_lag(
     --------
     03:00 UTC on 2 October is still 1 October in New York:
 
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01", "2026-10-01", "2026-10-01"]), "user_id": ["u1"] * 3,
     ...     "created_at": pd.to_datetime(["2026-10-02T03:00Z", "2026-10-03T15:00Z", "2026-10-11T15:00Z"]),
@@ -104,10 +69,15 @@ def timekeeping_lag(
     need_period(call, ("time_entries",), period, ITEM_FILTERS)
     call.require("time_entries", "created_at")
     keys.require_ids("time_entries")
-    groups, types = _groups(_histogram(call, keys, period), keys)
-    call.notes.add(NOT_ENTERED, sum(group.sums["unknown_entries"] for group in groups))
-    fields = types | {name: pa.float64() for name in ANALYSIS.measure_names if not name.endswith("_ratio")}
-    table = pa.Table.from_pylist([group.labels | group.figures for group in groups], pa.schema(fields))
+    histogram = _histogram(call, keys, period)
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {} if keys.keys else {(): []}
+    for row in histogram.to_pylist():
+        groups.setdefault(tuple(row[key.columns[0]] for key in keys.keys), []).append(row)
+    rows = [_figures(each, keys.columns) for each in groups.values()]
+    call.notes.add(NOT_ENTERED, sum(row["unknown_entries"] for row in rows))
+    fields = {name: histogram.schema.field(name).type for name in keys.columns}
+    fields |= {name: pa.float64() for name in ANALYSIS.measure_names if not name.endswith("_ratio")}
+    table = pa.Table.from_pylist(rows, pa.schema(fields))
     return keys.labelled(eager_from_arrow(call["time_entries"], table), ANALYSIS.measure_names)
 
 
@@ -123,13 +93,23 @@ def _histogram(call: Call, keys: Keys, period: Period) -> pa.Table:
     return to_arrow(wider.by_key(wider.sum(rows, _SUMS, date="date")))
 
 
-def _groups(histogram: pa.Table, keys: Keys) -> tuple[list[_LagCounts], dict[str, pa.DataType]]:
-    """Collect the counts of each group, and the types of the key columns; without keys there is one group."""
-    names = keys.columns
-    groups: dict[tuple[Any, ...], _LagCounts] = {} if keys.keys else {(): _LagCounts()}
-    for row in histogram.to_pylist():
-        groups.setdefault(tuple(row[key.columns[0]] for key in keys.keys), _LagCounts()).add(row, names)
-    return list(groups.values()), {name: histogram.schema.field(name).type for name in names}
+def _figures(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+    """Return the row of one group, from its number of entries by lag."""
+    labels = {name: next((row[name] for row in reversed(rows) if row[name] is not None), None) for name in names}
+    sums = {each.name: sum((row[each.name] for row in rows), 0.0) for each in _SUMS}
+    counts = sorted((row["_lag"], row["entries"]) for row in rows if row["_lag"] is not None)
+    return {**labels, **sums, "median_lag_days": _quantile(counts, 0.5), "p90_lag_days": _quantile(counts, 0.9)}
+
+
+def _quantile(counts: Sequence[tuple[float, float]], share: float) -> float | None:
+    """Interpolate between the two nearest entries, as pandas does; by originator, an entry can be divided."""
+    if not counts:
+        return None
+    ends = list(accumulate(count for _, count in counts))
+    place, rest = divmod(max(share * (ends[-1] - 1.0), 0.0), 1.0)
+    # The tolerance is for parts of entries, whose sum can be a little below a whole number.
+    low, high = (counts[min(bisect_right(ends, nth + 1e-9), len(counts) - 1)][0] for nth in (place, place + 1.0))
+    return low + rest * (high - low)
 
 
 ANALYSIS = Analysis(

@@ -16,7 +16,7 @@ from billframes._shared.names import join_names
 from billframes.analysis.data.arguments import check_choice, read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
-from billframes.analysis.data.expressions import in_period, midnight, null_column
+from billframes.analysis.data.expressions import C, in_period, midnight, null_column
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
@@ -51,8 +51,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
-
-C = nw.col
 
 TIMEKEEPERS = ("principal", "attorney", "paralegal", "timekeeper")
 HOURS = {"billable_hours": "billable", "fixed_fee_hours": "fixedFee", "non_billable_hours": "nonBillable"}
@@ -90,9 +88,6 @@ def utilization(
 
     Examples
     --------
-    October 2026 has 22 working days of 8 hours, which is 176 hours. Ada worked 132 hours for clients, Ben 0:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02", "2026-10-03"]),
     ...     "user_id": ["u1", "u1", "u1"], "user_name": ["Ada", "Ada", "Ada"],

@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.arguments import bucket_names, read_date, read_matter_types
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import midnight, null_column, value_if
+from billframes.analysis.data.expressions import C, midnight, null_column, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
@@ -28,8 +28,6 @@ from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.analysis.rules.open_work import has_any_amount, note_open_work, open_marks
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
-
-C = nw.col
 
 _BILLING = ("unbilled", "prebill", "unknown")
 
@@ -72,10 +70,6 @@ def wip(
 
     Examples
     --------
-    On 31 October the entry of 1 October is 30 days old. The entry of September is on an invoice of November, which
-    was not final on that day. The entry of August is billed:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-10-01", "2026-09-30", "2026-08-01"]), "matter_id": ["m1", "m1", "m1"],
     ...     "billing_type": ["billable"] * 3, "hours": [1.0, 2.0, 3.0], "amount": [300.0, 600.0, 900.0],

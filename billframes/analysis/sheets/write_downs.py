@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, join_by_id, sum_by, to_dicts
-from billframes.analysis.data.expressions import RESIDUE, as_float, is_in_period, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, as_float, is_in_period, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import UNKNOWN, Frame, source_of
 from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
@@ -24,8 +24,6 @@ from billframes.analysis.keys.by import By, Key, names_in
 from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
-
-C = nw.col
 
 _SIZE = Key(("invoice_size",), ("invoice_size",), (("invoice_size",),), missing=UNKNOWN)
 _TEXTS = ("_name", "_label")
@@ -64,17 +62,12 @@ def write_downs(
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     sizes : sequence of float
         Bounds of invoice sizes in money, rising. An invoice with the amount of a bound is in the larger size. Invoices
         below 0 have the size `credit`.
 
     Examples
     --------
-    Ada's work worth 1,000 is billed at 900, and Ben's work worth 400 is billed at 440:
-
-    >>> import pandas as pd
     >>> entries = pd.DataFrame({
     ...     "date": pd.to_datetime(["2026-09-01", "2026-09-02"]), "user_id": ["u1", "u2"], "client_id": ["c1", "c1"],
     ...     "matter_id": ["m1", "m2"], "matter_type": ["hourly", "hourly"], "billing_type": ["billable", "billable"],
