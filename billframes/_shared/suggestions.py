@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from billframes._shared.names import closest
+from billframes._shared.names import as_given, closest
 from billframes.errors import BillframesError, CallError, ParameterError, unknown_name
 
 T = TypeVar("T")
 
+# The object or class that a method is called on.
+_OWNER = ("self", "cls")
+# How similar a name must be, as measured by `difflib`, to be one of the accepted names.
+_MISSPELT = 0.9
 # The class of each field, for the dataclasses that analyses take as `settings=`.
 _OWNERS: dict[str, str] = {}
 
@@ -30,12 +35,23 @@ def check_names(call: str, given: Iterable[str], accepted: Iterable[str], instea
     names = list(accepted)
     for name in given:
         if name not in names:
-            advice = instead(name)
+            # A misspelt name of its own is not one of another call.
+            advice = "" if get_close_matches(name, names, 1, _MISSPELT) else instead(name)
             hint = (f" {advice}" if advice else closest(name, names)) or f" It takes {', '.join(names) or 'none'}."
             owner = "settings" in names and _OWNERS.get(name)
             if owner:
                 hint = f" It is one of the settings: pass settings={owner}({name}=…)."
             raise CallError(f"{call}() got an unexpected keyword argument {name!r}.{hint}")
+
+
+def check_choice(value: object, name: str, accepted: Collection[str]) -> str:
+    """Return a value that is one of the accepted texts; raise `ParameterError` for others."""
+    if not isinstance(value, str) or value not in accepted:
+        raise ParameterError(
+            f"{as_given(name, value)} is not known.{closest(value, accepted)} It takes "
+            f"{', '.join(map(repr, accepted))}."
+        )
+    return value
 
 
 def check_keys(
@@ -61,14 +77,19 @@ def bound_arguments(
 
     `instead` gives advice for an unknown argument, and `usual` is a shorter call that does the same.
     """
+    names = [_shown(each) for name, each in signature.parameters.items() if name not in _OWNER]
     if not any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
-        check_names(call, kwargs, [name for name in signature.parameters if name != "self"], instead)
+        check_names(call, kwargs, names, instead)
     try:
         return signature.bind(*args, **kwargs)
     except TypeError:
         reason = _mistake(signature, args, kwargs)
-    takes = ", ".join(name for name in signature.parameters if name != "self")
-    raise CallError(f"{call}(): {reason}. It takes {takes or 'none'}{usual and f'; or call {usual}'}.")
+    raise CallError(f"{call}(): {reason}. It takes {', '.join(names) or 'none'}{usual and f'; or call {usual}'}.")
+
+
+def _shown(parameter: inspect.Parameter) -> str:
+    """Return a parameter's name, which shows whether it takes arguments by place only."""
+    return f"*{parameter.name}" if parameter.kind is parameter.VAR_POSITIONAL else parameter.name
 
 
 def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -76,7 +97,7 @@ def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mappin
     by_place = [each for each in signature.parameters.values() if each.kind <= each.POSITIONAL_OR_KEYWORD]
     placed = [each.name for each in by_place[: len(args)]]
     by_name = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
-    if by_name and placed and len(args) > len(placed) and "self" not in placed[-1:]:
+    if by_name and placed and len(args) > len(placed) and placed[-1] not in _OWNER:
         return f"too many positional arguments; after {placed[-1]!r}, pass all by name, such as {by_name[0]}=…"
     for name in placed:
         if name in kwargs:
@@ -122,8 +143,12 @@ def suggest_arguments(
 
 
 def suggest_fields(cls: type[T]) -> type[T]:
-    """Let a dataclass suggest a field if an argument is wrong, and name a missing argument."""
+    """Let a dataclass and its methods suggest a name if an argument is wrong, and name a missing argument."""
     cls.__init__ = _checked(cls.__init__, lambda _: cls.__name__)  # type: ignore[method-assign]
+    for name, each in list(vars(cls).items()):
+        if isinstance(each, FunctionType | classmethod) and not name.startswith("_"):
+            call = _checked(getattr(each, "__func__", each), lambda _, name=name: f"{cls.__name__}.{name}")
+            setattr(cls, name, classmethod(call) if isinstance(each, classmethod) else call)
     return cls
 
 
@@ -142,13 +167,20 @@ def suggest_method_arguments(method: FunctionType) -> Callable[..., Any]:
 
 
 class SuggestsNames:
-    """Base class that suggests a name if an attribute, or an argument of a method, has a wrong name."""
+    """
+    Base class that suggests a name if an attribute, or an argument of a method, has a wrong name.
+
+    This includes the methods of the other bases of a subclass.
+    """
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name, each in list(vars(cls).items()):
-            if isinstance(each, FunctionType) and (name == "__call__" or not name.startswith("_")):
-                setattr(cls, name, suggest_method_arguments(each))
+        owners = {name: base for base in reversed(cls.__mro__) for name in vars(base)}
+        for name, base in owners.items():
+            is_wrapped = base is not cls and issubclass(base, SuggestsNames)
+            method = vars(base)[name]
+            if isinstance(method, FunctionType) and not is_wrapped and (name == "__call__" or not name.startswith("_")):
+                setattr(cls, name, suggest_method_arguments(method))
 
     @property
     def _spoken_name(self) -> str:

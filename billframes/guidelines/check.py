@@ -16,6 +16,7 @@ import pandas as pd
 
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.notes import note
+from billframes._shared.suggestions import suggest_fields
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.codes import NOT_JUDGED
@@ -51,6 +52,7 @@ _DTYPES: dict[str, Any] = {
 _CENT = Decimal("0.01")
 
 
+@suggest_fields
 @dataclass(frozen=True)
 class Guidelines:
     """

@@ -15,6 +15,7 @@ from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.figure_names import find_figure
 from billframes.book import Book
 from billframes.book.methods import FRAME_NAMES
+from billframes.errors import CallError
 
 METHODS = [getattr(Book, name) for name in analyses()]
 
@@ -252,3 +253,21 @@ def test_an_invoice_can_be_a_whole_number(october_book):
     number = next(int(each) for each in october_book.invoices["invoice_number"].dropna() if each.isdecimal())
     found = bf.ebilling.ledes_check(october_book, number)
     assert found.equals(bf.ebilling.ledes_check(october_book, str(number)))
+
+
+def test_every_method_of_a_book_suggests_the_right_argument_also_those_of_the_wings(october_book):
+    """The last letter of its last argument is doubled; a client is none, except as a key that `figures` keeps."""
+    methods = [name for name in dir(Book) if not name.startswith("_") and inspect.isfunction(getattr(Book, name))]
+    assert {"payments", "credits", "week", "figures", "realization"} <= {*methods}
+    for name in methods:
+        named = [each for each in inspect.signature(getattr(Book, name)).parameters.values() if each.name != "self"]
+        names = [each.name for each in named if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+        is_open = any(each.kind is each.VAR_KEYWORD for each in named)
+        if not names or is_open:
+            continue
+        wrong = f"{names[-1]}{names[-1][-1]}"
+        with pytest.raises(CallError, match=rf"{name}\(\) got an unexpected .* '{wrong}'\. Did you mean '{names[-1]}'"):
+            getattr(october_book, name)(**{wrong: None})
+    for name in ("payments", "credits", "week"):
+        with pytest.raises(CallError, match="To keep one client: book.figures"):
+            getattr(october_book, name)(client="Granite Mutual")

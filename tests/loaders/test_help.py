@@ -183,6 +183,9 @@ def verbs() -> Iterator[Any]:
         found = [each for each in dir(loader) if not each.startswith("_") and callable(getattr(loader, each))]
         yield from (pytest.param(getattr(loader, each), id=f"{name}.{each}") for each in found)
         yield pytest.param(loader, id=name)
+    for kind in (bf.FirmSettings, bf.Guidelines, bf.ebilling.LedesProfile):
+        made = [name for name, each in vars(kind).items() if isinstance(each, classmethod) and name != "read"]
+        yield from (pytest.param(getattr(kind, name), id=f"{kind.__name__}.{name}") for name in made)
     for module in (bf.plots, bf.tables):
         yield from (pytest.param(getattr(module, name), id=f"{module.__name__}.{name}") for name in module.__all__)
 
@@ -193,6 +196,12 @@ def test_every_method_and_function_suggests_the_right_argument(call):
     first = next(iter(inspect.signature(call).parameters))
     with pytest.raises(bf.errors.CallError, match=rf"'{first}{first[-1]}'\. Did you mean '{first}'\?"):
         call(**{f"{first}{first[-1]}": None})
+
+
+def test_an_argument_that_is_taken_by_place_is_shown_so():
+    for name in ("path", "paths"):
+        with pytest.raises(bf.errors.CallError, match=rf"Guidelines.read\(\) got .* '{name}'. Did you mean '\*paths'"):
+            bf.Guidelines.read(**{name: "guidelines"})
 
 
 @pytest.mark.parametrize("call", ["time_entries.get", "matters.archive", "expenses.delete"])
