@@ -20,7 +20,7 @@ from billframes.client_options import (
 )
 from billframes.config.credentials import FoundApi, find_api, is_loopback
 from billframes.config.firm import FirmSettings
-from billframes.config.firm_file import FIRM, file_of_account, file_of_profile
+from billframes.config.firm_file import FIRM, file_of_account, file_of_profile, fiscal_year_of_account
 from billframes.config.profiles import LIMITS, Limits, config_file, save_select_names
 from billframes.config.secret import Secret, check_headers, hide, is_header_name
 from billframes.days import FiscalYear
@@ -120,7 +120,12 @@ class Client(LoaderSet):
     @property
     def fiscal_year(self) -> FiscalYear | None:
         """The fiscal year of the client's option, else of its firm settings; None if neither is set."""
-        return self._fiscal_year or (self.settings.fiscal_year if self.settings else None)
+        return self._given_fiscal_year or (self.settings.fiscal_year if self.settings else None)
+
+    @property
+    def _given_fiscal_year(self) -> FiscalYear | None:
+        """The fiscal year that the client or, if it was made without a profile, one with its address was given."""
+        return self._fiscal_year or (None if self._has_profile else fiscal_year_of_account(self.base_url))
 
     @property
     def select_names(self) -> SelectNames:

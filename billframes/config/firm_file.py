@@ -3,7 +3,8 @@
 A profile names the file as `firm = "firm.toml"`; a relative path starts at the folder of `config.toml`. The profile
 that a client was made with decides. For a client without a profile, and for a mirror, the profiles with its address
 decide. If they name none or different files, it is the file that the mirror was refreshed with, else that of the
-default profile.
+default profile, else the only file that one of them names. The same profiles have a mirror's fiscal year, if they give
+it as an option.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from billframes._shared.names import join_names
 from billframes.config.credentials import same_address
 from billframes.config.profiles import config_file, read_config
+from billframes.days import FiscalYear
 from billframes.errors import ConfigError
 
 # The profile's setting for the file of firm settings.
@@ -36,12 +38,8 @@ def file_of_account(address: str, remembered: str | None = None) -> Path | None:
     `remembered` is the file with which a mirror was refreshed. Raise `ConfigError` if profiles name different files, or
     this machine does not have the mirror's.
     """
-    config = read_config(config_file())
-    files = {
-        name: file_of_profile(each.get(FIRM))
-        for name, each in config.get("profiles", {}).items()
-        if same_address(address, each.get("base_url"))
-    }
+    profiles, default = _profiles_of(address)
+    files = {name: file_of_profile(each.get(FIRM)) for name, each in profiles.items()}
     different = set(files.values())
     if len(different) == 1 and None not in different:
         return different.pop()
@@ -52,12 +50,33 @@ def file_of_account(address: str, remembered: str | None = None) -> Path | None:
             f"The mirror was refreshed with the settings {remembered}, which this machine does not have. Pass the "
             f"firm's settings (settings= or --settings), or name them with {FIRM} in a profile for {address}."
         )
-    if (default := config.get("default_profile")) in files:
+    if default is not None:
         return files[default]
-    if len(different) > 1:
+    if len(different - {None}) > 1:
         named = join_names([f"{name!r} ({file.name if file else 'none'})" for name, file in sorted(files.items())])
         raise ConfigError(
             f"The profiles for {address} name different settings of the firm: {named}. Choose one with profile= (or "
             "--profile), or pass the settings (settings= or --settings)."
         )
-    return None
+    return next(filter(None, different), None)
+
+
+def fiscal_year_of_account(address: str) -> FiscalYear | None:
+    """Return the fiscal year that is an option of the profiles with an address; that of the default if they differ."""
+    profiles, default = _profiles_of(address)
+    years = {
+        name: FiscalYear.read(each["fiscal_year_start"], each.get("fiscal_year_name", "end"))
+        for name, each in profiles.items()
+        if each.get("fiscal_year_start")
+    }
+    return years.get(default or "") if len({*years.values()}) > 1 else next(iter(years.values()), None)
+
+
+def _profiles_of(address: str) -> tuple[dict[str, Any], str | None]:
+    """Return the profiles with an address, and the name of the default profile if it is one of them."""
+    config = read_config(config_file())
+    profiles = {
+        name: each for name, each in config.get("profiles", {}).items() if same_address(address, each.get("base_url"))
+    }
+    default = config.get("default_profile")
+    return profiles, default if default in profiles else None

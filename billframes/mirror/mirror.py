@@ -14,6 +14,7 @@ from billframes.analysis.keys.by import By
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
+from billframes.config.firm_file import fiscal_year_of_account
 from billframes.days import FiscalYear
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
@@ -84,8 +85,12 @@ class Mirror(LoaderSet):
 
     @property
     def fiscal_year(self) -> FiscalYear | None:
-        """The fiscal year that `connect` or the mirror's client was given, else that of the firm's settings."""
-        given = self._own_fiscal_year or (self._client._fiscal_year if self._client else None)
+        """The fiscal year that `connect`, the client or the profile was given, else that of the firm's settings."""
+        given = self._own_fiscal_year
+        if given is None and self._client is not None:
+            given = self._client._given_fiscal_year
+        elif given is None:
+            given = fiscal_year_of_account(self._open_snapshot().version.firm["address"])
         return given or (self.settings.fiscal_year if self.settings else None)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import html
 import pickle
 import re
@@ -21,6 +22,7 @@ from billframes.cli import _parse, main
 from billframes.commands import connected
 from billframes.config.firm import describe_settings
 from billframes.config.profiles import config_file
+from billframes.days import FiscalYear
 from billframes.ebilling.source import FRAMES
 from billframes.ledger.demo import sandbox_reports
 from billframes.report.loading import load
@@ -296,6 +298,39 @@ def test_profiles_that_name_different_settings_are_a_question_for_the_user(place
     assert describe_settings(refreshed(tmp_path / "m", bf.Client(profile="firm")).settings).startswith(SAID)
     profiles(firm=one, other=other)
     assert describe_settings(bf.Client(place.url, place.token).settings).startswith(SAID)
+
+
+def test_a_profile_without_settings_does_not_contradict_the_one_that_names_them(place, profiles):
+    account = f'base_url = "{place.url}"\ntoken = "{place.token}"'
+    profiles(default="", firm=f'{account}\nfirm = "harrow.toml"', assistant=account)
+    for opened in (bf.Client(place.url, place.token), bf.mirror(place.mirror)):
+        assert describe_settings(opened.settings).startswith(SAID)
+    # The default profile is a choice of the user.
+    profiles(default="assistant", firm=f'{account}\nfirm = "harrow.toml"', assistant=account)
+    assert bf.Client(place.url, place.token).settings is None
+
+
+def test_the_fiscal_year_of_a_profile_is_that_of_the_mirrors_and_clients_of_its_address(place, profiles):
+    april, july = (
+        f'base_url = "{place.url}"\ntoken = "{place.token}"\nfiscal_year_start = "{month}"' for month in ("04", "07")
+    )
+    profiles(firm=april)
+    with bf.Client(place.url, place.token) as client:
+        for opened in (
+            bf.Client(profile="firm"),
+            client,
+            bf.mirror(place.mirror),
+            bf.mirror(place.mirror, client=client),
+        ):
+            assert opened.fiscal_year == FiscalYear(4)
+            assert bf.book("FY2027", client=opened).period.start == dt.date(2026, 4, 1)
+        profiles(default="other", firm=april, other=july)
+        assert bf.mirror(place.mirror).fiscal_year == FiscalYear(7)
+        # It is not known which one is meant.
+        profiles(default="", firm=april, other=july)
+        assert bf.mirror(place.mirror).fiscal_year is client.fiscal_year is None
+    with bf.Client(place.url, place.token, profile="", fiscal_year_start="10") as client:
+        assert bf.mirror(place.mirror, client=client).fiscal_year == FiscalYear(10)
 
 
 def test_the_environments_profile_with_another_address_has_another_firms_settings(place, profiles, monkeypatch):
