@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -83,10 +84,16 @@ def headlines(month: Month) -> Section:
     )
 
 
-def page_one(month: Month) -> Section:
-    """Show the month on one page: its figures, the firm's budget, key points, and what to do."""
+def page_one(month: Month, link: Callable[[str], str] | None = None) -> Section:
+    """
+    Show the month on one page: its figures, the firm's budget, key points, and what to do.
+
+    By default, links lead to the sections of the page, and its script adds those to questions. `link` returns what a
+    link to either asks for instead; empty for no link.
+    """
     return Section(
         "page_one.html",
+        link=link,
         month=month,
         tiles=tiles(month),
         budget=budget(month),

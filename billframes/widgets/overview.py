@@ -23,9 +23,6 @@ from billframes.wings import in_report, module_of
 
 # The tabs of what page one names otherwise: its sections, and the subjects of its questions.
 _TABS = {"hours": "utilization", "fees": "realization", "changes": "realization", "wip": "work-in-progress"}
-_TILE = re.compile(r'<h3 data-ask="([^"]*)">([^<]*)')
-_POINT = re.compile(r'(<li[^>]*) data-ask="([^"]*)"><a href="#[^"]*"')
-_LINK = re.compile(r'<a href="#([^"/]*+)([^"]*+)"')
 
 
 class Overview(w.VBox):  # type: ignore[misc]
@@ -50,17 +47,14 @@ class Overview(w.VBox):  # type: ignore[misc]
         ignored = _not_counted(filtered)
         self._filters.value = f"<p>{escape_text(do_not_count(ignored, 'here'))}</p>"
         set_visible(self._filters, bool(ignored))
-        filtered.overview = filtered.overview or self._with_links(_page(filtered))
+        filtered.overview = filtered.overview or _page(filtered, self._link)
         self._page.value = filtered.overview
 
-    def _with_links(self, page: str) -> str:
-        """Let the links of page one, and what it can be asked, lead to the tabs."""
-        page = _TILE.sub(r'<h3><a href="#\1">\2</a>', page)
-        return _LINK.sub(self._link, _POINT.sub(r'\1><a href="#\2"', page))
-
-    def _link(self, found: re.Match[str]) -> str:
-        name = _TABS.get(found[1], found[1])
-        return f'<a href="#" data-ask="{name}/{found[2][1:]}"' if name in self._tabs else "<a"
+    def _link(self, target: str) -> str:
+        """Return the tab and the row that show what page one links to; empty if there is no such tab."""
+        name, _, row = target.partition("/")
+        name = _TABS.get(name, name)
+        return f"{name}/{row}" if name in self._tabs else ""
 
 
 def _not_counted(filtered: FilteredBook) -> list[str]:
@@ -86,7 +80,7 @@ def _scope(filtered: FilteredBook) -> str:
     return f"{key}:{values[0] or ''}" if isinstance(values, tuple) and len(values) == 1 else ""
 
 
-def _page(filtered: FilteredBook) -> str:
+def _page(filtered: FilteredBook, link: Callable[[str], str]) -> str:
     """Return page one, with the report's notes below it."""
     try:
         first, end = read_months(Period(filtered.start, filtered.last))
@@ -95,7 +89,7 @@ def _page(filtered: FilteredBook) -> str:
     firm = month_of(filtered.book, first, end, min(end, filtered.end))
     refused = _load_parts(firm, filtered)
     month = firm.only(_scope(filtered))
-    page = page_one(month)._repr_html_()
+    page = page_one(month, link)._repr_html_()
     about = Section("about.html", notes=[*refused, *footnotes.notes(month)])._repr_html_()
     return f"<div {ON_CLICK}>{page}</div>{about}"
 

@@ -29,7 +29,7 @@ def explorer(october_book):
 @pytest.fixture(autouse=True)
 def _without_charts(monkeypatch):
     monkeypatch.setattr(AnalysisView, "picture", lambda *_given, **_options: ("", []))
-    monkeypatch.setattr(overview, "_page", lambda _filtered: "The overview.")
+    monkeypatch.setattr(overview, "_page", lambda *_given: "The overview.")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def without_charts(request, monkeypatch) -> None:
 
     Under a filter on clients charts are drawn, because some of their figures are missing there.
     """
-    monkeypatch.setattr(overview, "_page", lambda _filtered: "The overview.")
+    monkeypatch.setattr(overview, "_page", lambda *_given: "The overview.")
     if "client_id" not in request.node.name:
         monkeypatch.setattr(AnalysisView, "picture", lambda *_given, **_options: ("", []))
 
