@@ -31,6 +31,29 @@ __all__ = [
     "Users",
 ]
 
+class _Counted(TypedDict, total=False):
+    modified_since: DateLike | None
+    params: Parameters | None
+
+class _Paged(TypedDict, total=False):
+    select: Names | None
+    sort: Names | None
+    limit: int | None
+    progress: bool | Progress | None
+
+class _SingleRecords(Loader):
+    def delete(self, id: Id) -> None: ...
+    def get(self, id: Id) -> Record: ...
+    def plan(self, edited: Any = None, *, delete: Id | Collection[Id] = (), duplicates: bool = False) -> Plan: ...
+
+class _ToOnly(Loader):
+    @overload
+    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+
 class _ClientBalancesLoaderOptions(TypedDict, total=False):
     normalize: bool
     progress: bool | Progress | None
@@ -61,16 +84,12 @@ class ClientBalancesLoader(Loader):
         **options: Unpack[_ClientBalancesLoaderOptions],
     ) -> pl.DataFrame: ...
 
-class _ClientsOptions(TypedDict, total=False):
+class _Clients(_Counted, total=False):
     reference: str | None
-    select: Names | None
-    sort: Names | None
-    modified_since: DateLike | None
-    limit: int | None
-    progress: bool | Progress | None
-    params: Parameters | None
 
-class Clients(Loader):
+class _ClientsOptions(_Clients, _Paged, total=False): ...
+
+class Clients(_SingleRecords):
     @overload
     def __call__(
         self, query: str | None = None, *, to: Literal["pandas"] = "pandas", **options: Unpack[_ClientsOptions]
@@ -83,14 +102,7 @@ class Clients(Loader):
     def __call__(
         self, query: str | None = None, *, to: Literal["polars"], **options: Unpack[_ClientsOptions]
     ) -> pl.DataFrame: ...
-    def count(
-        self,
-        query: str | None = None,
-        *,
-        reference: str | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
-    ) -> int: ...
+    def count(self, query: str | None = None, **options: Unpack[_Clients]) -> int: ...
     def create(
         self,
         *,
@@ -100,9 +112,6 @@ class Clients(Loader):
         notes: str | UnsetType | None = UNSET,
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None: ...
-    def delete(self, id: Id) -> None: ...
-    def get(self, id: Id) -> Record: ...
-    def plan(self, edited: Any = None, *, delete: Id | Collection[Id] = (), duplicates: bool = False) -> Plan: ...
     def update(
         self,
         id: Id,
@@ -114,21 +123,8 @@ class Clients(Loader):
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None: ...
 
-class CodeSets(Loader):
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
-
-class Codes(Loader):
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+class CodeSets(_ToOnly): ...
+class Codes(_ToOnly): ...
 
 class CustomFields(Loader):
     @overload
@@ -138,7 +134,7 @@ class CustomFields(Loader):
     @overload
     def __call__(self, entity: str | None = None, *, to: Literal["polars"]) -> pl.DataFrame: ...
 
-class _ExpensesOptions(TypedDict, total=False):
+class _Expenses(_Counted, total=False):
     user_id: Ids | None
     matter_id: Ids | None
     client_id: Ids | None
@@ -147,14 +143,10 @@ class _ExpensesOptions(TypedDict, total=False):
     user: Names | None
     matter: Names | None
     client: Names | None
-    select: Names | None
-    sort: Names | None
-    modified_since: DateLike | None
-    limit: int | None
-    progress: bool | Progress | None
-    params: Parameters | None
 
-class Expenses(Loader):
+class _ExpensesOptions(_Expenses, _Paged, total=False): ...
+
+class Expenses(_SingleRecords):
     @overload
     def __call__(
         self,
@@ -183,20 +175,7 @@ class Expenses(Loader):
         **options: Unpack[_ExpensesOptions],
     ) -> pl.DataFrame: ...
     def count(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        user_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        client_id: Ids | None = None,
-        invoice_id: Id | None = None,
-        billed: bool | None = None,
-        user: Names | None = None,
-        matter: Names | None = None,
-        client: Names | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
+        self, start: DateLike | None = None, end: DateLike | None = None, **options: Unpack[_Expenses]
     ) -> int: ...
     def create(
         self,
@@ -208,9 +187,6 @@ class Expenses(Loader):
         user_id: Id | UnsetType | None = UNSET,
         expense_code: str | UnsetType | None = UNSET,
     ) -> Record | None: ...
-    def delete(self, id: Id) -> None: ...
-    def get(self, id: Id) -> Record: ...
-    def plan(self, edited: Any = None, *, delete: Id | Collection[Id] = (), duplicates: bool = False) -> Plan: ...
     def update(
         self,
         id: Id,
@@ -223,7 +199,7 @@ class Expenses(Loader):
         expense_code: str | UnsetType | None = UNSET,
     ) -> Record | None: ...
 
-class _FixedFeesOptions(TypedDict, total=False):
+class _FixedFees(_Counted, total=False):
     user_id: Ids | None
     matter_id: Ids | None
     client_id: Ids | None
@@ -232,14 +208,10 @@ class _FixedFeesOptions(TypedDict, total=False):
     user: Names | None
     matter: Names | None
     client: Names | None
-    select: Names | None
-    sort: Names | None
-    modified_since: DateLike | None
-    limit: int | None
-    progress: bool | Progress | None
-    params: Parameters | None
 
-class FixedFees(Loader):
+class _FixedFeesOptions(_FixedFees, _Paged, total=False): ...
+
+class FixedFees(_SingleRecords):
     @overload
     def __call__(
         self,
@@ -268,20 +240,7 @@ class FixedFees(Loader):
         **options: Unpack[_FixedFeesOptions],
     ) -> pl.DataFrame: ...
     def count(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        user_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        client_id: Ids | None = None,
-        invoice_id: Id | None = None,
-        billed: bool | None = None,
-        user: Names | None = None,
-        matter: Names | None = None,
-        client: Names | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
+        self, start: DateLike | None = None, end: DateLike | None = None, **options: Unpack[_FixedFees]
     ) -> int: ...
     def create(
         self,
@@ -294,9 +253,6 @@ class FixedFees(Loader):
         activity_code: str | UnsetType | None = UNSET,
         task_code: str | UnsetType | None = UNSET,
     ) -> Record | None: ...
-    def delete(self, id: Id) -> None: ...
-    def get(self, id: Id) -> Record: ...
-    def plan(self, edited: Any = None, *, delete: Id | Collection[Id] = (), duplicates: bool = False) -> Plan: ...
     def update(
         self,
         id: Id,
@@ -310,26 +266,16 @@ class FixedFees(Loader):
         task_code: str | UnsetType | None = UNSET,
     ) -> Record | None: ...
 
-class Health(Loader):
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+class Health(_ToOnly): ...
 
-class _InvoicesOptions(TypedDict, total=False):
+class _Invoices(_Counted, total=False):
     invoice_state: str | None
     client_id: Ids | None
     matter_id: Ids | None
     client: Names | None
     matter: Names | None
-    select: Names | None
-    sort: Names | None
-    modified_since: DateLike | None
-    limit: int | None
-    progress: bool | Progress | None
-    params: Parameters | None
+
+class _InvoicesOptions(_Invoices, _Paged, total=False): ...
 
 class Invoices(Loader):
     @overload
@@ -360,20 +306,10 @@ class Invoices(Loader):
         **options: Unpack[_InvoicesOptions],
     ) -> pl.DataFrame: ...
     def count(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        invoice_state: str | None = None,
-        client_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        client: Names | None = None,
-        matter: Names | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
+        self, start: DateLike | None = None, end: DateLike | None = None, **options: Unpack[_Invoices]
     ) -> int: ...
 
-class _MattersOptions(TypedDict, total=False):
+class _Matters(_Counted, total=False):
     reference: str | None
     client_reference: str | None
     user_id: Ids | None
@@ -387,14 +323,10 @@ class _MattersOptions(TypedDict, total=False):
     originator: str | None
     client: Names | None
     practice_area: str | None
-    select: Names | None
-    sort: Names | None
-    modified_since: DateLike | None
-    limit: int | None
-    progress: bool | Progress | None
-    params: Parameters | None
 
-class Matters(Loader):
+class _MattersOptions(_Matters, _Paged, total=False): ...
+
+class Matters(_SingleRecords):
     @overload
     def __call__(
         self, query: str | None = None, *, to: Literal["pandas"] = "pandas", **options: Unpack[_MattersOptions]
@@ -408,26 +340,7 @@ class Matters(Loader):
         self, query: str | None = None, *, to: Literal["polars"], **options: Unpack[_MattersOptions]
     ) -> pl.DataFrame: ...
     def archive(self, id: Id) -> Record | None: ...
-    def count(
-        self,
-        query: str | None = None,
-        *,
-        reference: str | None = None,
-        client_reference: str | None = None,
-        user_id: Ids | None = None,
-        responsible_id: Id | None = None,
-        originator_id: Id | None = None,
-        client_id: Ids | None = None,
-        practice_area_id: Id | None = None,
-        archived: bool | None = None,
-        user: Names | None = None,
-        responsible: str | None = None,
-        originator: str | None = None,
-        client: Names | None = None,
-        practice_area: str | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
-    ) -> int: ...
+    def count(self, query: str | None = None, **options: Unpack[_Matters]) -> int: ...
     def create(
         self,
         *,
@@ -447,9 +360,6 @@ class Matters(Loader):
         rate_group_id: Id | UnsetType | None = UNSET,
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None: ...
-    def delete(self, id: Id) -> None: ...
-    def get(self, id: Id) -> Record: ...
-    def plan(self, edited: Any = None, *, delete: Id | Collection[Id] = (), duplicates: bool = False) -> Plan: ...
     def unarchive(self, id: Id) -> Record | None: ...
     def update(
         self,
@@ -469,20 +379,14 @@ class Matters(Loader):
         custom_fields: Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> Record | None: ...
 
-class PracticeAreas(Loader):
-    @overload
-    def __call__(self, *, to: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
-    @overload
-    def __call__(self, *, to: Literal["arrow"]) -> pa.Table: ...
-    @overload
-    def __call__(self, *, to: Literal["polars"]) -> pl.DataFrame: ...
+class PracticeAreas(_ToOnly):
     def create(self, *, label: str, default: bool | UnsetType = UNSET) -> Record | None: ...
     def delete(self, id: Id) -> None: ...
     def update(
         self, id: Id, *, label: str | UnsetType | None = UNSET, default: bool | UnsetType | None = UNSET
     ) -> Record | None: ...
 
-class _TimeEntriesOptions(TypedDict, total=False):
+class _TimeEntries(_Counted, total=False):
     user_id: Ids | None
     matter_id: Ids | None
     client_id: Ids | None
@@ -493,14 +397,10 @@ class _TimeEntriesOptions(TypedDict, total=False):
     user: Names | None
     matter: Names | None
     client: Names | None
-    select: Names | None
-    sort: Names | None
-    modified_since: DateLike | None
-    limit: int | None
-    progress: bool | Progress | None
-    params: Parameters | None
 
-class TimeEntries(Loader):
+class _TimeEntriesOptions(_TimeEntries, _Paged, total=False): ...
+
+class TimeEntries(_SingleRecords):
     @overload
     def __call__(
         self,
@@ -529,22 +429,7 @@ class TimeEntries(Loader):
         **options: Unpack[_TimeEntriesOptions],
     ) -> pl.DataFrame: ...
     def count(
-        self,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        *,
-        user_id: Ids | None = None,
-        matter_id: Ids | None = None,
-        client_id: Ids | None = None,
-        invoice_id: Id | None = None,
-        fixed_fee_id: Id | None = None,
-        billing_type: str | None = None,
-        billed: bool | None = None,
-        user: Names | None = None,
-        matter: Names | None = None,
-        client: Names | None = None,
-        modified_since: DateLike | None = None,
-        params: Parameters | None = None,
+        self, start: DateLike | None = None, end: DateLike | None = None, **options: Unpack[_TimeEntries]
     ) -> int: ...
     def create(
         self,
@@ -562,9 +447,6 @@ class TimeEntries(Loader):
         task_code: str | UnsetType | None = UNSET,
         acting_user: Id | None = None,
     ) -> Record | None: ...
-    def delete(self, id: Id) -> None: ...
-    def get(self, id: Id) -> Record: ...
-    def plan(self, edited: Any = None, *, delete: Id | Collection[Id] = (), duplicates: bool = False) -> Plan: ...
     def update(
         self,
         id: Id,

@@ -100,15 +100,25 @@ def test_the_stubs_of_a_loaders_methods_have_their_arguments(loader):
 
 
 def methods(loader, name):
-    return [each for each in WRITTEN[loader.__name__].body if getattr(each, "name", "") == name]
+    found = [each for kind in bases(loader.__name__) for each in kind.body if getattr(each, "name", "") == name]
+    return [each for each in found if name == "__call__" or each is found[0]]
+
+
+def bases(name):
+    """The class of the stub with this name, and those that it inherits from."""
+    if name in WRITTEN:
+        yield WRITTEN[name]
+        for each in WRITTEN[name].bases:
+            yield from bases(each.id)
 
 
 def taken(method):
-    """The annotation of each argument in the stub, including those of the TypedDict."""
+    """The annotation of each argument in the stub, including those of the TypedDict and its bases."""
     given = {each.arg: ast.unparse(each.annotation) for each in arguments(method)}
     if method.args.kwarg:
         options = ast.unparse(method.args.kwarg.annotation).removeprefix("Unpack[").removesuffix("]")
-        given |= {each.target.id: ast.unparse(each.annotation) for each in WRITTEN[options].body}
+        lines = [line for kind in bases(options) for line in kind.body if isinstance(line, ast.AnnAssign)]
+        given |= {each.target.id: ast.unparse(each.annotation) for each in lines}
     return given
 
 
