@@ -26,34 +26,12 @@ from billframes.config.secret import Secret, hide
 from billframes.loaders.loader_set import LoaderSet
 from billframes.loading.enrich import ENTITIES, checked_entities, join_details, kind_and_columns
 from billframes.periods import DateLike, FiscalYear, resolve
-from billframes.schema.resources import ALL_ZERO_ID as CLEAR
+from billframes.schema.resources import ALL_ZERO_ID
 from billframes.wings import module_of
 
 if TYPE_CHECKING:
     from billframes.book import Book
     from billframes.sandbox import Sandbox
-
-__all__ = [
-    "CLEAR",
-    "MIRROR_VARIABLE",
-    "book",
-    "client_balances",
-    "clients",
-    "code_sets",
-    "codes",
-    "connect",
-    "custom_fields",
-    "default_client",
-    "enrich",
-    "expenses",
-    "fixed_fees",
-    "health",
-    "invoices",
-    "matters",
-    "practice_areas",
-    "time_entries",
-    "users",
-]
 
 # The mirror that `connect` opens, such as in the report's kernel, unless an address or a profile is given.
 MIRROR_VARIABLE = "BILLFRAMES_MIRROR"
@@ -157,6 +135,7 @@ def _sandbox() -> Sandbox:
     return sandbox
 
 
+CLEAR = ALL_ZERO_ID
 _loaders = LoaderSet(default_client)
 client_balances = _loaders.client_balances
 clients = _loaders.clients

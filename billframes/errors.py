@@ -1,39 +1,10 @@
-"""All errors and warnings of billframes.
-
-BillframesError
-├── ConfigError                     an address, credential, setting or installation is missing or unusable
-├── ParameterError(ValueError)      an argument is wrong; no request was sent
-│   ├── CallError(TypeError)        an argument's name is unknown, or an argument is missing
-│   └── LedesFormatError            a file is not a LEDES file of a known format, or is damaged
-├── UnknownNameError(AttributeError) a module, book or record has no such name
-├── MissingColumnError(KeyError)    an analysis needs a column that the frame does not have
-├── DecodeError(ValueError)         the server's response does not fit the API's description
-├── PagingError                     a load could not be proved complete
-├── LedesError(ValueError)          an e-bill would be rejected; no file was made
-├── LedgerError(ValueError)         a report of the firm's books can't be read or compared
-├── MirrorError                     the local copy could not be read or brought up to date
-└── ApiError                        the server refused or failed, or could not be reached
-    ├── AuthenticationError         401
-    ├── AccessDeniedError           403
-    ├── NotFoundError               404
-    ├── RefusedError                400, 409, 422
-    ├── RateLimitedError            429, after retries
-    ├── ServerError                 5xx, after retries
-    ├── TransportError              no usable response
-    └── UncertainWriteError         a write whose outcome is unknown
-
-BillframesWarning(UserWarning)
-├── UnknownValueWarning             an enum value is not in the API's description
-├── DetailsMissingWarning           requested details are missing on every row
-├── RatesHiddenWarning              the credential may not see rates
-└── IncompleteDataWarning           data are missing or doubtful, so figures may be incomplete or wrong
-"""
+"""All errors and warnings of billframes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from billframes._shared.messages import clean_text, ipython_traceback, shorten
 from billframes._shared.names import closest
@@ -81,9 +52,6 @@ if not TYPE_CHECKING:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-_Error = TypeVar("_Error", bound="BillframesError")
 
 
 def _readable(words: tuple[object, ...]) -> list[object]:
@@ -167,10 +135,6 @@ class LedesError(BillframesError, ValueError):
         super().__init__(message)
         self.findings = findings
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # Exception's own pickling loses keyword-only arguments.
-        return _rebuild, (type(self), str(self), dict(self.__dict__))
-
 
 class LedesFormatError(ParameterError):
     """A file is not a LEDES file of a known format, is damaged, or defines entities."""
@@ -218,16 +182,6 @@ class ApiError(BillframesError):
         self.path = path
         self.body = body
         self.trace_id = trace_id
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Exception's own pickling loses keyword-only arguments.
-        return _rebuild, (type(self), str(self), dict(self.__dict__))
-
-
-def _rebuild(kind: type[_Error], message: str, state: dict[str, object]) -> _Error:
-    error = kind(message)
-    error.__dict__.update(state)
-    return error
 
 
 class AuthenticationError(ApiError):

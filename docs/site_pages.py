@@ -26,7 +26,7 @@ import billframes as bf
 from billframes.analysis.declare.glossary import GLOSSARY
 from billframes.analysis.declare.lookup import analyses
 from billframes.cli import COMMANDS
-from billframes.widgets.dashboard.kernel import demonstration
+from billframes.widgets.dashboard.kernel import open_source
 
 __all__ = ["COPIED", "with_index", "with_pictures", "write"]
 
@@ -79,8 +79,8 @@ def write(folder: Path) -> None:
     for each in (pictures, folder / "loaders", folder / "notebooks"):
         each.mkdir(parents=True)
     with (
-        demonstration() as (environment, settings),
-        site_pictures.draw_pictures(pictures, chromium, environment, settings),
+        open_source(argparse.Namespace(demo=True, connection=None)) as (environment, firm),
+        site_pictures.draw_pictures(pictures, chromium, environment, firm.settings.source),
     ):
         for name, text in _pages().items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -23,7 +23,8 @@ from unittest import mock
 
 import nbformat
 
-from billframes.commands import DEMO_FIRM, DEMO_REMARK, sandbox_client
+from billframes.client import Client
+from billframes.commands import DEMO_FIRM, DEMO_REMARK
 from billframes.errors import ConfigError
 from billframes.report.building import build
 from billframes.report.pdf import chromium, print_pages
@@ -124,7 +125,7 @@ def _report(folder: Path, environment: Mapping[str, str | None], settings: str) 
     parameters = {"month": "2026-10", "title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}
     with private_folder() as private:
         page = private / "report.html"
-        with sandbox_client(str(environment["BILLFRAMES_BASE_URL"]), str(environment["BILLFRAMES_TOKEN"])) as client:
+        with Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"], profile="") as client:
             build({**parameters, "generated": _MADE}, page, client=client)
         text = page.read_text(encoding="utf-8")
         pdf = private / "report.pdf"

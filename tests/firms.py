@@ -21,7 +21,7 @@ import pyarrow as pa
 from billframes import FirmSettings, analysis
 from billframes.analysis.data import sheet
 from billframes.analysis.data.data import Data
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach
 from tests.analysis.conftest import arrow
 
 __all__ = ["CALLS", "FIRMS", "LAST", "add", "change", "keep", "make_firm", "notes_of", "on", "one_data"]
@@ -239,7 +239,7 @@ def on(tables: Mapping[str, pa.Table], make: Callable[[pa.Table], Any], *, whole
     if not whole:
         return frames
     return {
-        name: attach_load_info(frame, {"resource": name, "rows": len(tables[name]), "time": _LOADED})
+        name: attach(frame, "load", {"resource": name, "rows": len(tables[name]), "time": _LOADED})
         for name, frame in frames.items()
     }
 

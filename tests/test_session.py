@@ -11,7 +11,6 @@ import billframes as bf
 from billframes import _session
 from billframes.commands import connected
 from billframes.sandbox import Sandbox
-from billframes.widgets.dashboard.kernel import demonstration
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +49,8 @@ def test_connect_starts_the_sandbox_once_per_process():
 @pytest.mark.slow
 def test_the_sandboxs_client_and_the_commands_demonstration_have_the_firms_settings():
     client = bf.connect("sandbox")
-    with connected(argparse.Namespace(demo=True)) as other, demonstration() as (_, path):
-        assert client.settings == other.settings == bf.FirmSettings.load(path)
+    with connected(argparse.Namespace(demo=True)) as other:
+        assert client.settings == other.settings == bf.FirmSettings.load(Sandbox().firm_settings)
     utilization = [
         bf.book("2026-10", settings=settings).utilization(by=None)["utilization"].item()
         for settings in (None, client.settings, bf.FirmSettings())

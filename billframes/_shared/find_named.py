@@ -40,11 +40,11 @@ def find_named(
         if found:
             others = first_few([f"{reference or id_} ({name})" for id_, name, reference in found])
             raise ParameterError(f"{place}{len(found)} {noun}s fit {text!r}; give one of {others}.")
-    similar = _similar(text, list(dict.fromkeys(name for _, name, _ in known)))
+    similar = similar_names(text, list(dict.fromkeys(name for _, name, _ in known)))
     raise ParameterError(f"{place}No {noun} has the name, reference or id {text!r}.{similar or hint}")
 
 
-def _similar(text: str, known: Sequence[str]) -> str:
+def similar_names(text: str, known: Sequence[str]) -> str:
     """Return a hint at the names that contain a text or similar words, or else at the most similar name."""
     similar = [name for name in known if text.strip().casefold() in name.casefold()]
     similar = similar or [name for name in known if _has_similar_words(name, text)]

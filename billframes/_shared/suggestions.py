@@ -147,9 +147,14 @@ def suggest_fields(cls: type[T]) -> type[T]:
     cls.__init__ = _checked(cls.__init__, lambda _: cls.__name__)  # type: ignore[method-assign]
     for name, each in list(vars(cls).items()):
         if isinstance(each, FunctionType | classmethod) and not name.startswith("_"):
-            call = _checked(getattr(each, "__func__", each), lambda _, name=name: f"{cls.__name__}.{name}")
+            function = each.__func__ if isinstance(each, classmethod) else each
+            call = _checked(function, functools.partial(_name_of_method, cls, name))
             setattr(cls, name, classmethod(call) if isinstance(each, classmethod) else call)
     return cls
+
+
+def _name_of_method(cls: type[Any], name: str, _args: tuple[Any, ...]) -> str:
+    return f"{cls.__name__}.{name}"
 
 
 def suggest_settings(cls: type[T]) -> type[T]:

@@ -12,13 +12,12 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import long_date, long_span
+from billframes._shared.format import long_date
 from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.rules.payments import short_payments
 from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.errors import ParameterError
-from billframes.loading.load_info import attached
-from billframes.periods import Period
 
 
 def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]:
@@ -41,19 +40,9 @@ def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]
     payments = read_payments(source.unchanged(book), paths, kept)
     if payments is None:
         raise ParameterError(f"{analysis.name} needs the books' payments: export Sales by Customer Detail, cash basis.")
-    _check_covered(payments, book)
-    return {needs: source.changed("payments", payments)}
-
-
-def _check_covered(payments: pd.DataFrame, book: Book) -> None:
-    """Refuse payments that don't have all days of the book's period up to the day of the data."""
-    days = Period.stated(attached(payments, "payments") or {})
-    first = book.period.start or book.first_day
-    last = _last_day(book)
-    begun = days.start is None or (first is not None and days.start <= first)
-    if not begun or (days.end is not None and days.end < last):
-        span = long_span(days)
+    if span := short_payments(payments, book.period.start or book.first_day, _last_day(book)):
         raise ParameterError(f"The payments in the books are those of {span}. Choose a period within, or export more.")
+    return {needs: source.changed("payments", payments)}
 
 
 def _open_items(book: Book, paths: list[Path], kept: list[pd.DataFrame]) -> pd.DataFrame:

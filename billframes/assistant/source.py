@@ -21,7 +21,7 @@ from billframes.book.methods import FRAME_NAMES
 from billframes.config.firm import FirmSettings, describe_settings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
-from billframes.loading.load_info import load_attrs
+from billframes.loading.load_info import attached
 from billframes.mirror.catalogue import format_span
 from billframes.periods import resolve
 
@@ -176,7 +176,7 @@ def _complete(lists: Mapping[str, pd.DataFrame], tables: Mapping[str, int]) -> s
     """Say how each list is proved complete, from the loads' proofs and the rows of the mirror's tables."""
     by_proof: dict[str, list[str]] = {}
     for name, frame in lists.items():
-        load = load_attrs(frame) or {}
+        load = attached(frame, "load") or {}
         rows, proof = load.get("rows"), load.get("proof")
         whole = rows == len(frame) == tables.get(name, rows) and not load.get("arguments")
         by_proof.setdefault(proof if whole and proof in _PROVED else "", []).append(name.replace("_", " "))

@@ -9,13 +9,13 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 from msgspec import Meta
 
+from billframes._shared.find_named import similar_names
 from billframes._shared.names import closest, first_few
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.glossary import term
@@ -103,8 +103,7 @@ class Tools:
         if search:
             hits = found[found.columns[-1]].astype(str).str.casefold().str.contains(search.casefold(), regex=False)
             if not hits.any():
-                known = [str(each) for each in found[found.columns[-1]]]
-                hint = closest(search, known) or _nearest_word(search, known)
+                hint = similar_names(search, [*map(str, found[found.columns[-1]])])
                 raise ParameterError(
                     f"None of the {len(found)} values of {key!r} contains {search!r}.{hint} Leave "
                     "search empty to list them."
@@ -271,7 +270,7 @@ class Tools:
 
     def _check_keys(self, book: Book, by: list[str], where: Where) -> None:
         """
-        Refuse keys whose values may not be in answers, and values of `where` that no record or several have.
+        Refuse keys whose values may not be in answers, periods as values, and a name that several have.
 
         Other keys and values are checked by the library.
         """
@@ -279,7 +278,8 @@ class Tools:
             if said := self._why_left_out(key):
                 raise ParameterError(f"{key!r}: {said}")
         for key, given in (where or {}).items():
-            _check_values(book, key, given if isinstance(given, list) else [given])
+            if key in (*TIMES, *PEOPLE_AND_MATTERS):
+                _refuse_twins(_values(book, key), key, given if isinstance(given, list) else [given])
 
     def _meaning(self, book: Book, names: Any) -> dict[str, Any]:
         return {
@@ -292,33 +292,14 @@ def _unit(found: Measure | None) -> str:
     return found.unit if found else "text"
 
 
-def _check_values(book: Book, key: str, given: list[Any]) -> None:
-    """Refuse a value that no record has, and suggest the nearest; and a name that several have."""
-    try:
-        known = _values(book, key)
-    except ParameterError:
-        if key in TIMES:
-            raise
-        return
-    texts = known.map(lambda each: str(cell(each)) if not isinstance(each, str) else each)
-    labels = texts[texts.columns[-1]]
+def _refuse_twins(known: pd.DataFrame, key: str, given: list[Any]) -> None:
+    """Refuse a name that several have, also if only one of them has records in the period."""
     for value in given:
-        text = value if isinstance(value, str) else str(cell(value))
-        if value is not None and not (texts == text).any(axis=None):
-            hint = closest(text, labels) or _nearest_word(text, [*labels])
-            raise ParameterError(f"There is no {key} {value!r}.{hint} `values` finds exact names.")
-        ids = known.loc[labels == text, known.columns[0]].drop_duplicates()
+        ids = known.loc[known[known.columns[-1]] == value, known.columns[0]].drop_duplicates()
         if len(ids) > 1:
             raise ParameterError(
                 f"{len(ids)} values of {key!r} are called {value!r}. Give one of the ids: {first_few([*ids])}."
             )
-
-
-def _nearest_word(text: str, names: list[str]) -> str:
-    """Return a hint with the name of which a word is the most similar to the first word of the text."""
-    words = {word.strip(",.").casefold(): name for name in reversed(names) for word in name.split()}
-    found = get_close_matches(text.split(maxsplit=1)[0].casefold(), words, n=1, cutoff=0.75) if text.split() else []
-    return f" Did you mean {words[found[0]]!r}?" if found else ""
 
 
 def _list_all(search: str) -> dict[str, Any]:

@@ -16,8 +16,7 @@ import pandas as pd
 
 from billframes._shared.format import fields_html
 from billframes._shared.namespace import place_of
-from billframes._shared.suggestions import SuggestsNames
-from billframes.analysis.data.arguments import check_choice
+from billframes._shared.suggestions import SuggestsNames, check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import ITEMS
@@ -33,7 +32,7 @@ from billframes.book.methods import FRAME_NAMES, AnalysisMethod, to_keep_one
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach
 from billframes.periods import DateLike, Period
 from billframes.wings import book_methods
 
@@ -143,18 +142,11 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         rows = frame[days.between(first or days.min(), last or days.max())].reset_index(drop=True)
         if load := frame.attrs.get("load"):
             period = {name: day.isoformat() if day else None for name, day in ends.items()}
-            attach_load_info(rows, {**load, "rows": len(rows), "period": period})
+            attach(rows, "load", {**load, "rows": len(rows), "period": period})
         return rows
 
     def _items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:
-        """
-        Return the items on invoices of some clients; all items if the book has them, or if they can't be filtered.
-
-        Parameters
-        ----------
-        name : {"time_entries", "expenses", "fixed_fees"}
-        client_ids : iterable of str
-        """
+        """Return the items on invoices of some clients; all items if the book has them or can't filter them."""
         if name in self._frames:
             every: pd.DataFrame = getattr(self, name)
             return every
@@ -256,8 +248,8 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         >>> list(book.figures("client_hours", "billed_amount", "wip", by="practice_area"))
         ['practice_area_id', 'practice_area_label', 'client_hours', 'billed_amount', 'wip_amount']
         """
-        options = {"by": by, "where": where, "compare": compare, "top": top}
-        return figures_of_book(self, names, start, end, as_of, payments, spans, **options)
+        given = {"start": start, "end": end, "as_of": as_of, "payments": payments}
+        return figures_of_book(self, names, given, spans, by=by, where=where, compare=compare, top=top)
 
     def rows(
         self,
@@ -298,4 +290,5 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         >>> float(rows["wip_amount"].sum().round(2)) == float(figure["wip_amount"].iloc[0].round(2))
         True
         """
-        return rows_of_book(self, figure, start, end, as_of, payments, options, by=by, where=where)
+        given = {"start": start, "end": end, "as_of": as_of, "payments": payments}
+        return rows_of_book(self, figure, given, options, by=by, where=where)

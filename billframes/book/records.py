@@ -20,16 +20,9 @@ DETAILS = (*_TEXTS, "description")
 
 def with_details(rows: pd.DataFrame, frame_of: Callable[[str], pd.DataFrame], parts: Sequence[str]) -> pd.DataFrame:
     """
-    Add the details of the items and invoices that rows are of.
+    Add the details of the items and invoices that rows are of. The columns with the `parts` in figures stay.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        From `rows`.
-    frame_of : callable
-        Takes the name of a book's frame, and returns it.
-    parts : sequence of str
-        The columns with the parts in figures, which stay.
+    `frame_of` returns the frame of a book with a name.
     """
     rows, is_item = rows.copy(), pd.Series(data=False, index=rows.index)
     for name in (*ITEMS, "invoices"):

@@ -23,7 +23,7 @@ from billframes.bulk.cells import UnreadableCellError, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier, path_segment
-from billframes.loading.load_info import load_attrs, load_info
+from billframes.loading.load_info import attached, load_info
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
 # The texts that `astype(str)` makes of missing values.
@@ -110,7 +110,7 @@ def checked_ids(ids: Any, resource: Resource) -> list[str]:
 
 
 def _check_resource(names: Sequence[str], edited: Any, resource: Resource, columns: Collection[str]) -> None:
-    load = load_attrs(edited)
+    load = attached(edited, "load")
     loaded = load.get("resource") if isinstance(load, Mapping) else None
     if loaded is not None and loaded != resource.name:
         raise ParameterError(

@@ -22,7 +22,7 @@ from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection, request_threads
 from billframes.loading.ids import path_segment
 from billframes.loading.load import count_records, load
-from billframes.loading.load_info import load_attrs
+from billframes.loading.load_info import attached
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
@@ -104,7 +104,7 @@ class RecordReader:
         """Return the cells of a list's records, by id in lower case."""
         select = sorted({each.select for each in columns if each.select})
         table = load(self.connection, _list_request(resource, arguments, select), to="arrow", progress=False)
-        info = load_attrs(table) or {}
+        info = attached(table, "load") or {}
         self.requests += info.get("requests") or 0
         self._note_time(dt.datetime.fromisoformat(str(info["time"])) if info.get("time") else None)
         return _records_of(table, resource.id_column, columns)

@@ -69,7 +69,9 @@ def _opened(args: argparse.Namespace, progress: bool | None) -> Iterator[Client]
         from billframes.config.firm import FirmSettings
         from billframes.sandbox import Sandbox
 
-        with Sandbox() as sandbox, sandbox_client(sandbox.base_url, sandbox.tokens["full"], progress) as client:
+        # The user's own profile is not used.
+        sandbox = Sandbox()
+        with sandbox, Client(sandbox.base_url, sandbox.tokens["full"], profile="", progress=progress) as client:
             if sandbox.firm_settings:
                 client.settings = FirmSettings.load(sandbox.firm_settings)
             yield client
@@ -79,13 +81,6 @@ def _opened(args: argparse.Namespace, progress: bool | None) -> Iterator[Client]
     else:
         with Client(profile=args.connection, progress=progress) as client:
             yield client
-
-
-def sandbox_client(base_url: str, token: str, progress: bool | None = None) -> Client:
-    """Connect to a sandbox. The user's own profile is not used."""
-    from billframes.client import Client
-
-    return Client(base_url, token, profile="", progress=progress)
 
 
 def check_folder(out: Path, files: Sequence[str], *, overwrite: bool) -> None:

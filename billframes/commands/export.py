@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -77,10 +76,7 @@ def run(args: argparse.Namespace) -> int:
             filters["billed"] = args.billed == "yes"
         period = [] if args.period is None else [args.period]
         frame = getattr(client, resource)(*period, **filters)
-    if out.suffix.lower() == ".csv":
-        write(out, to_csv(frame, decimal=args.decimal, delimiter=args.delimiter))
-    else:
-        write(out, to_bytes(frame, resource))
+    write(out, to_bytes(frame, resource, args))
     say(out)
     return 0
 
@@ -102,7 +98,11 @@ def _resource(word: str) -> str:
     return name
 
 
-def _excel(frame: pd.DataFrame, resource: str) -> bytes:
+def _csv(frame: pd.DataFrame, _resource: str, args: argparse.Namespace) -> bytes:
+    return to_csv(frame, decimal=args.decimal, delimiter=args.delimiter)
+
+
+def _excel(frame: pd.DataFrame, resource: str, _args: argparse.Namespace) -> bytes:
     if len(frame) > LONGEST_SHEET:
         raise ParameterError(
             f"{len(frame):,} {resource} are more than an Excel sheet holds ({LONGEST_SHEET:,}). Give a shorter period, "
@@ -111,14 +111,10 @@ def _excel(frame: pd.DataFrame, resource: str) -> bytes:
     return to_excel(frame, sheet=resource)
 
 
-def _parquet(frame: pd.DataFrame, _resource: str) -> bytes:
+def _parquet(frame: pd.DataFrame, _resource: str, _args: argparse.Namespace) -> bytes:
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     return buffer.getvalue()
 
 
-WRITERS: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
-    ".csv": lambda frame, _resource: to_csv(frame),
-    ".xlsx": _excel,
-    ".parquet": _parquet,
-}
+WRITERS = {".csv": _csv, ".xlsx": _excel, ".parquet": _parquet}

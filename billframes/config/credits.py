@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
-from billframes._shared.names import closest
-from billframes._shared.suggestions import check_keys
-from billframes.config.firm_values import read_date, read_number
+from billframes.config.firm_values import Reader, choice_of, mapping_of, read_date, read_number, table_of
 from billframes.errors import ParameterError
 
 BASES = ("billed", "collected")
@@ -80,18 +78,9 @@ def read_credits(value: Any, key: str) -> CreditRule | None:
     """Return a rule for credits; refuse what is not one."""
     if value is None or isinstance(value, CreditRule):
         return value
-    if not isinstance(value, Mapping):
-        raise ParameterError(f"{key}={value!r} is not a rule such as {{'firm': 0.1, 'originating': 0.2}}.")
-    check_keys(key, value, (each.name for each in fields(CreditRule)))
-    rule = CreditRule(**{name: _READ[name](each, f"{key}.{name}") for name, each in value.items()})
+    rule = CreditRule(**_RULE(value, key))
     check_sums(rule, key)
     return rule
-
-
-def _base(value: Any, key: str) -> Any:
-    if value not in BASES:
-        raise ParameterError(f"{key}={value!r} is not a base; it takes {BASES}.{closest(value, BASES)}")
-    return value
 
 
 def _share(value: Any, key: str) -> float:
@@ -107,36 +96,29 @@ def _shares_by_name(value: Any, key: str) -> float | dict[str, float]:
         return _share(value, key)
     if not value:
         raise ParameterError(f"{key} names nobody; give each originator a share, such as {{'Harrow': 0.15}}.")
-    return {str(name): _share(each, f"{key}[{str(name)!r}]") for name, each in value.items()}
-
-
-def _of_each(names: tuple[str, ...], example: str) -> Any:
-    def read(value: Any, key: str) -> dict[str, tuple[CreditShares, ...]]:
-        if not isinstance(value, Mapping):
-            raise ParameterError(f"{key}={value!r} is not a table of rules by name, such as {example}.")
-        return {
-            str(name): tuple(_shares_of(each, names, f"{key}[{str(name)!r}]", example) for each in _listed(rules))
-            for name, rules in value.items()
-        }
-
-    return read
-
-
-def _listed(rules: Any) -> list[Any]:
-    return rules if isinstance(rules, list) else [rules]
-
-
-def _shares_of(value: Any, names: tuple[str, ...], key: str, example: str) -> CreditShares:
-    if not isinstance(value, Mapping):
-        raise ParameterError(f"{key}={value!r} is not a rule of its own; write it below its name, such as {example}.")
-    check_keys(key, value, (*names, "start", "until"))
-    read = {name: _SHARES[name](each, f"{key}.{name}") for name, each in value.items()}
-    if names == _OF_USERS and isinstance(read.get("originating"), Mapping):
-        raise ParameterError(f"{key}.originating has several shares; a person has one, such as 0.15.")
-    shares = CreditShares(**read)
-    if shares.start and shares.until and shares.start > shares.until:
-        raise ParameterError(f"{key} starts on {shares.start}, after its last day ({shares.until}).")
+    shares: dict[str, float] = mapping_of(_share)(value, key)
     return shares
+
+
+def _share_of_a_person(value: Any, key: str) -> float:
+    if isinstance(value, Mapping):
+        raise ParameterError(f"{key} has several shares; a person has one, such as 0.15.")
+    return _share(value, key)
+
+
+def _rules_by_name(readers: Mapping[str, Reader], example: str) -> Reader:
+    """Return a reader of the rules of matters or people: one of each name, or a list."""
+    days = dict.fromkeys(("start", "until"), read_date)
+    table = table_of({**readers, **days}, f"a rule of its own; write it below its name, such as {example}")
+
+    def read(value: Any, key: str) -> tuple[CreditShares, ...]:
+        rules = tuple(CreditShares(**table(each, key)) for each in (value if isinstance(value, list) else [value]))
+        for each in rules:
+            if each.start and each.until and each.start > each.until:
+                raise ParameterError(f"{key} starts on {each.start}, after its last day ({each.until}).")
+        return rules
+
+    return mapping_of(read, f"a table of rules by name, such as {example}")
 
 
 def refuse_overlap(rules: Iterable[CreditShares], whose: str) -> None:
@@ -195,18 +177,18 @@ def _check_sum(key: str, *shares: float) -> None:
         )
 
 
-_OF_MATTERS, _OF_USERS = ("firm", "originating", "responsible"), ("originating", "responsible")
-_SHARES: dict[str, Any] = {
-    **dict.fromkeys(("firm", "responsible"), _share),
-    "originating": _shares_by_name,
-    **dict.fromkeys(("start", "until"), read_date),
-}
-_READ: dict[str, Any] = {
-    "base": _base,
-    **dict.fromkeys(("firm", "originating", "responsible"), _share),
-    "matters": _of_each(_OF_MATTERS, "[credits.matters.'1001-100']"),
-    "users": _of_each(_OF_USERS, "[credits.users.'Ada Stone']"),
-    "brackets": _brackets,
-}
+_PARTS: dict[str, Reader] = dict.fromkeys(("firm", "originating", "responsible"), _share)
+_OF_MATTERS: dict[str, Reader] = {**_PARTS, "originating": _shares_by_name}
+_OF_USERS: dict[str, Reader] = {"originating": _share_of_a_person, "responsible": _share}
+_RULE = table_of(
+    {
+        "base": choice_of(*BASES),
+        **_PARTS,
+        "matters": _rules_by_name(_OF_MATTERS, "[credits.matters.'1001-100']"),
+        "users": _rules_by_name(_OF_USERS, "[credits.users.'Ada Stone']"),
+        "brackets": _brackets,
+    },
+    "a rule such as {'firm': 0.1, 'originating': 0.2}",
+)
 CREDIT_READERS = {"credits": read_credits}
 """The function for the key of the firm's settings. It raises a ParameterError that names the key."""

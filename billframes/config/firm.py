@@ -265,14 +265,7 @@ class FirmSettings:
         return {"users": users, "matters": matters, "clients": {each: ["taxes"] for each in sorted(clients)}}
 
     def without(self, users: Collection[str]) -> Self:
-        """
-        Remove the settings of some users.
-
-        Parameters
-        ----------
-        users : collection of str
-            Their ids. The weights of originators stay, because they must add up to 1.
-        """
+        """Remove the settings of some users, by id. The weights of originators stay: they must add up to 1."""
         changes: dict[str, Any] = {
             key: {user: value for user, value in getattr(self, key).items() if user not in users} for key in _BY_USER
         }
@@ -280,17 +273,9 @@ class FirmSettings:
 
     def by_id(self, ids: Mapping[str, str]) -> Self:
         """
-        Replace e-mail addresses by ids.
+        Replace e-mail addresses by ids, given by address in lower case.
 
-        Parameters
-        ----------
-        ids : mapping of str to str
-            The ids by e-mail address in lower case.
-
-        Raises
-        ------
-        ParameterError
-            No user has an address of the settings, or a key names a user twice.
+        Raise `ParameterError` if no user has an address of the settings, or a key names a user twice.
         """
         changes: dict[str, Any] = {name: _replace_addresses(getattr(self, name), ids, name) for name in _BY_USER}
         changes["originator_weights"] = {

@@ -10,12 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from billframes._shared.limits import checked_number
-from billframes._shared.names import closest
+from billframes._shared.suggestions import check_choice, check_keys
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
 
+Reader = Callable[[Any, str], Any]
+"""Returns a value of the settings as it is used, or raises a `ParameterError` that names the key."""
+
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
+MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal")
+UNKNOWN_TYPE = "Unknown"
+"""The type of a matter whose type is missing."""
 _TARGET = {"hours", "fees", "period"}
 FIRM = "firm"
 """The name under which `targets` has the target of the whole firm."""
@@ -37,10 +43,44 @@ def _currency(value: Any, key: str) -> str:
     raise ParameterError(f"{key}={value!r} is not a currency code; it takes three capital letters such as 'USD'.")
 
 
-def _text(value: Any, key: str) -> str:
+def read_text(value: Any, key: str) -> str:
+    """Return a text."""
     if not isinstance(value, str):
         raise ParameterError(f"{key}={value!r} is not a text; put it in quotes.")
     return value
+
+
+def choice_of(*accepted: str) -> Reader:
+    """Return a reader of one of several texts."""
+    return lambda value, key: check_choice(value, key, accepted)
+
+
+def list_of(read: Reader) -> Reader:
+    """Return a reader of lists, whose values are read one by one."""
+    return lambda value, key: tuple(read(each, f"{key}[{nth}]") for nth, each in enumerate(read_list(value, key)))
+
+
+def mapping_of(read: Reader, described: str = "a mapping from id or e-mail address to a value") -> Reader:
+    """Return a reader of mappings, whose values are read one by one."""
+
+    def read_all(value: Any, key: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"{key}={value!r} is not {described}.")
+        return {str(name): read(each, f"{key}[{str(name)!r}]") for name, each in value.items()}
+
+    return read_all
+
+
+def table_of(readers: Mapping[str, Reader], described: str) -> Reader:
+    """Return a reader of tables with known keys, whose values are read one by one."""
+
+    def read(value: Any, key: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"{key}={value!r} is not {described}.")
+        check_keys(key, value, readers)
+        return {name: readers[name](each, f"{key}.{name}") for name, each in value.items()}
+
+    return read
 
 
 def _time_zone(value: Any, key: str) -> str:
@@ -50,13 +90,6 @@ def _time_zone(value: Any, key: str) -> str:
         raise ParameterError(
             f"{key}={value!r} is not a time zone; it takes an IANA name such as 'Europe/Berlin'."
         ) from error
-
-
-def _working_days(value: Any, key: str) -> tuple[str, ...]:
-    for day in read_list(value, key):
-        if day not in WEEKDAYS:
-            raise ParameterError(f"{key} has {day!r}; it takes {WEEKDAYS}.{closest(day, WEEKDAYS)}")
-    return tuple(value)
 
 
 def read_number(value: Any, key: str) -> float:
@@ -96,10 +129,6 @@ def read_date(value: Any, key: str) -> dt.date:
     if day is None:
         raise ParameterError(f"{key}={value!r} is not a date; it takes a date such as '2026-10-31'.")
     return day
-
-
-def _dates(value: Any, key: str) -> tuple[dt.date, ...]:
-    return tuple(read_date(day, key) for day in read_list(value, key))
 
 
 def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
@@ -146,36 +175,34 @@ def _floor(value: Any, key: str) -> float | None:
 
 
 def _weights(value: Any, key: str) -> dict[str, float]:
-    weights = _mapping(_not_negative)(value, key)
+    weights: dict[str, float] = mapping_of(_not_negative)(value, key)
     if not math.isclose(sum(weights.values()), 1.0, abs_tol=1e-9):
         raise ParameterError(f"{key} adds up to {sum(weights.values())}; the weights of a matter add up to 1.")
     return weights
 
 
-def _role(value: Any, key: str) -> str:
-    if value not in ROLES:
-        raise ParameterError(f"{key}={value!r} is not a role; it takes {ROLES}.{closest(value, ROLES)}")
-    return str(value)
-
-
-_REPORT = ("title", "logo", "accent", "paper", "order")
 _LOGOS = (".png", ".jpg", ".jpeg", ".svg")
 
 
-def _report(value: Any, key: str) -> dict[str, str]:
-    looks = _mapping(_text)(value, key)
-    for name, text in looks.items():
-        if name not in _REPORT:
-            raise ParameterError(f"{key} has no {name!r}; it takes {', '.join(_REPORT)}.{closest(name, _REPORT)}")
-        if name == "accent" and not re.fullmatch("#[0-9a-fA-F]{6}", text):
-            raise ParameterError(f"{key}['accent']={text!r} is not a colour; write six digits such as '#1f4e79'.")
-        if name == "logo" and not text.lower().endswith(_LOGOS):
-            raise ParameterError(f"{key}['logo']={text!r} is not a picture; it takes {', '.join(_LOGOS)}.")
-        if name == "paper" and text.lower() not in {"a4", "letter"}:
-            raise ParameterError(f"{key}['paper']={text!r} is not a size of paper; it takes 'A4' or 'Letter'.")
-        if name == "order" and text not in {"name", "hours"}:
-            raise ParameterError(f"{key}['order']={text!r} is not known; it takes 'name' or 'hours'.")
-    return {**looks, **({"paper": looks["paper"].capitalize()} if "paper" in looks else {})}
+def _accent(value: Any, key: str) -> str:
+    if not re.fullmatch("#[0-9a-fA-F]{6}", read_text(value, key)):
+        raise ParameterError(f"{key}={value!r} is not a colour; write six digits such as '#1f4e79'.")
+    return str(value)
+
+
+def _logo(value: Any, key: str) -> str:
+    if not read_text(value, key).lower().endswith(_LOGOS):
+        raise ParameterError(f"{key}={value!r} is not a picture; it takes {', '.join(_LOGOS)}.")
+    return str(value)
+
+
+_REPORT: dict[str, Reader] = {
+    "title": read_text,
+    "logo": _logo,
+    "accent": _accent,
+    "paper": lambda value, key: check_choice(read_text(value, key).capitalize(), key, ("A4", "Letter")),
+    "order": choice_of("name", "hours"),
+}
 
 
 def read_list(value: Any, key: str) -> Iterable[Any]:
@@ -185,54 +212,32 @@ def read_list(value: Any, key: str) -> Iterable[Any]:
     return value
 
 
-def _mapping(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, Any]]:
-    def read_all(value: Any, key: str) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise ParameterError(f"{key}={value!r} is not a mapping from id or e-mail address to a value.")
-        return {str(name): read(each, f"{key}[{str(name)!r}]") for name, each in value.items()}
-
-    return read_all
-
-
-# The function for each key. It raises a ParameterError that names the key.
 DISCOUNTS = ("time", "items")
 """Which items bear an invoice's discount: time, or time and fixed fees."""
 
-
-def _discounts(value: Any, key: str) -> str:
-    if value not in DISCOUNTS:
-        raise ParameterError(f"{key}={value!r} is neither 'time' nor 'items'.")
-    return str(value)
-
-
-def _matter_types(value: Any, key: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(each, str) for each in value):
-        raise ParameterError(f"{key}={value!r} is not a list of types of matter, such as ['hourly', 'contingency'].")
-    return tuple(value)
-
-
-READERS: dict[str, Callable[[Any, str], Any]] = {
+READERS: dict[str, Reader] = {
     "currency": _currency,
     "time_zone": _time_zone,
-    "working_days": _working_days,
-    "holidays": _dates,
+    "working_days": list_of(choice_of(*WEEKDAYS)),
+    "holidays": list_of(read_date),
     "hours_per_day": _hours_per_day,
-    "user_hours": _mapping(_hours_per_day),
-    "user_start": _mapping(read_date),
-    "user_end": _mapping(read_date),
-    "leave": _mapping(_leave),
-    "targets": _mapping(_target),
+    "user_hours": mapping_of(_hours_per_day),
+    "user_start": mapping_of(read_date),
+    "user_end": mapping_of(read_date),
+    "leave": mapping_of(_leave),
+    "targets": mapping_of(_target),
     "fiscal_year_start": lambda value, key: None if value is None else FiscalYear.read(value, key=key).text,
     "fiscal_year_name": lambda value, _: FiscalYear.read(1, value).named,
     "realization_floor": _floor,
-    "standard_rates": _mapping(_dated_rate),
-    "cost_rates": _mapping(_not_negative),
-    "budgets": _mapping(read_number),
-    "originator_weights": _mapping(_weights),
-    "roles": _mapping(_role),
-    "discounts": _discounts,
-    "matter_types": _matter_types,
-    "report": _report,
-    "guidelines": _text,
-    "guidelines_field": _text,
+    "standard_rates": mapping_of(_dated_rate),
+    "cost_rates": mapping_of(_not_negative),
+    "budgets": mapping_of(read_number),
+    "originator_weights": mapping_of(_weights),
+    "roles": mapping_of(choice_of(*ROLES)),
+    "discounts": choice_of(*DISCOUNTS),
+    "matter_types": list_of(choice_of(*MATTER_TYPES, UNKNOWN_TYPE)),
+    "report": table_of(_REPORT, "a table such as {'title': 'Harrow & Lindqvist LLP'}"),
+    "guidelines": read_text,
+    "guidelines_field": read_text,
 }
+"""The function for each key. It raises a `ParameterError` that names the key."""

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from billframes._shared.suggestions import check_keys
-from billframes.config.firm_values import read_list
-from billframes.errors import ParameterError
+from billframes.config.firm_values import list_of, mapping_of, read_text, table_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,28 +42,19 @@ class LedgerSettings:
     folder: str = ""
 
 
+_NAMES = list_of(read_text)
+_TABLE = table_of(
+    {
+        "customers": mapping_of(read_text, "a mapping from a customer's name to a client's id"),
+        "folder": read_text,
+        **{each.name: _NAMES for each in fields(LedgerSettings) if each.name not in ("customers", "folder")},
+    },
+    "a mapping such as {'customers': {'Acme Inc': 'client id'}}",
+)
+
+
 def _ledger(value: Any, key: str) -> LedgerSettings:
-    if isinstance(value, LedgerSettings):
-        return value
-    if not isinstance(value, Mapping):
-        raise ParameterError(f"{key}={value!r} is not a mapping such as {{'customers': {{'Acme Inc': 'client id'}}}}.")
-    check_keys(key, value, (each.name for each in fields(LedgerSettings)))
-    return LedgerSettings(**{name: _read(each, name, f"{key}.{name}") for name, each in value.items()})
-
-
-def _read(value: Any, name: str, key: str) -> Any:
-    if name == "folder":
-        if not isinstance(value, str):
-            raise ParameterError(f"{key}={value!r} is not the name of a folder.")
-        return value
-    if name == "customers":
-        if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value.values()):
-            raise ParameterError(f"{key}={value!r} is not a mapping from a customer's name to a client's id.")
-        return dict(value)
-    names = tuple(read_list(value, key))
-    if not all(isinstance(each, str) for each in names):
-        raise ParameterError(f"{key}={value!r} is not a list of names.")
-    return names
+    return value if isinstance(value, LedgerSettings) else LedgerSettings(**_TABLE(value, key))
 
 
 LEDGER_READERS = {"ledger": _ledger}

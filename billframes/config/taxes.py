@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from billframes._shared.names import closest, first_few
 from billframes._shared.suggestions import check_keys
-from billframes.config.firm_values import read_date, read_list, read_number
+from billframes.config.firm_values import choice_of, list_of, read_date, read_list, read_number
 from billframes.errors import ParameterError
 
 KINDS = ("time", "fixed_fees", "expenses")
@@ -77,17 +77,14 @@ class Tax:
 
 
 def _kinds(value: Any) -> tuple[str, ...]:
-    kinds = tuple(read_list(value, "on"))
-    for kind in kinds:
-        if kind not in KINDS:
-            raise ParameterError(f"on has {kind!r}; it takes {KINDS}.{closest(kind, KINDS)}")
+    kinds: tuple[str, ...] = list_of(choice_of(*KINDS))(value, "on")
     if not kinds:
         raise ParameterError(f"on is empty; it takes {KINDS}.")
     return tuple(kind for kind in KINDS if kind in kinds)
 
 
 def _taxes(value: Any, key: str) -> tuple[Tax, ...]:
-    taxes = tuple(_tax(each, f"{key}[{nth}]") for nth, each in enumerate(read_list(value, key)))
+    taxes: tuple[Tax, ...] = list_of(_tax)(value, key)
     for one, other in itertools.combinations(taxes, 2):
         _refuse_overlap(one, other, key)
     return taxes
@@ -147,10 +144,7 @@ def read_payment_order(value: Any, key: str) -> PaymentOrder:
     if isinstance(value, str):
         hint = closest(value, ("proportional",))
         raise ParameterError(f"{key}={value!r} is not known; it takes 'proportional' or {PARTS}.{hint}")
-    order = tuple(read_list(value, key))
-    for part in order:
-        if part not in PARTS:
-            raise ParameterError(f"{key} has {part!r}; its parts are {PARTS}.{closest(part, PARTS)}")
+    order: tuple[str, ...] = list_of(choice_of(*PARTS))(value, key)
     if twice := [part for part in PARTS if order.count(part) > 1]:
         raise ParameterError(f"{key} names {twice[0]!r} twice; name each of {PARTS} once.")
     if missing := [part for part in PARTS if part not in order]:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._shared.names import closest, join_names
-from billframes._shared.suggestions import check_keys
-from billframes.config.firm_values import read_list, read_number
+from billframes._shared.names import join_names
+from billframes._shared.suggestions import check_choice, check_keys
+from billframes.config.firm_values import Reader, choice_of, list_of, mapping_of, read_number, read_text
 from billframes.errors import ParameterError
 
 CHANGES = ("rose_by", "fell_by", "moved_by")
@@ -28,7 +28,6 @@ NAMED = {
     "old_data": ("days", "above", None),
 }
 """The rules that are not a figure by a key: the name of their number, how it is compared, and its default."""
-_OF_FIGURES = ("figure", "by", *HOW, "against", "least", "days")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +92,7 @@ class Rule:
 
 
 def _watch(value: Any, key: str) -> tuple[Rule, ...]:
-    rules = tuple(_rule(each, f"{key}[{nth}]") for nth, each in enumerate(read_list(value, key)))
+    rules: tuple[Rule, ...] = list_of(_rule)(value, key)
     if twice := [nth for nth, rule in enumerate(rules) if rule in rules[:nth]]:
         raise ParameterError(f"{key}[{twice[0]}] is there twice; remove one of them.")
     return rules
@@ -106,7 +105,7 @@ def _rule(value: Any, key: str) -> Rule:
         raise ParameterError(f"{key}={value!r} is not a rule; it takes {{'figure': 'wip', 'above': 50000}}.")
     if "rule" in value:
         return _named(value, key)
-    check_keys(key, value, (*_OF_FIGURES, "rule"))
+    check_keys(key, value, (*_READERS, "rule"))
     if "figure" not in value:
         raise ParameterError(f"{key} has no figure; write a figure, or a rule: {', '.join(NAMED)}.")
     how = [name for name in HOW if name in value]
@@ -116,34 +115,18 @@ def _rule(value: Any, key: str) -> Rule:
         raise ParameterError(f"{key} has {join_names(how)}; a rule has one of them. Write a second [[{key[:-3]}]].")
     if "against" in value and how[0] not in CHANGES:
         raise ParameterError(f"{key} has against, but {how[0]} compares with a number; it is for {', '.join(CHANGES)}.")
-    return Rule(**{name: _READ.get(name, _number)(each, f"{key}.{name}") for name, each in value.items()})
+    return Rule(**{name: _READERS[name](each, f"{key}.{name}") for name, each in value.items()})
 
 
 def _named(value: Mapping[str, Any], key: str) -> Rule:
-    name = _choice(value["rule"], f"{key}.rule", tuple(NAMED))
+    name = check_choice(value["rule"], f"{key}.rule", NAMED)
     word, how, default = NAMED[name]
     check_keys(f"{key} ({name})", value, ("rule", word, *(["matter"] if name == "budget_used" else [])))
     if word not in value and default is None:
         raise ParameterError(f"{key} ({name}) has no {word}; write a number such as {word} = 30.")
     limit = _positive(value.get(word, default), f"{key}.{word}")
-    given: dict[str, Any] = {how: limit, "matter": _text(value.get("matter", ""), f"{key}.matter")}
+    given: dict[str, Any] = {how: limit, "matter": read_text(value.get("matter", ""), f"{key}.matter")}
     return Rule(rule=name, **given)
-
-
-def _text(value: Any, key: str) -> str:
-    if not isinstance(value, str):
-        raise ParameterError(f"{key}={value!r} is not a text; put one name in quotes.")
-    return value
-
-
-def _choice(value: Any, key: str, accepted: tuple[str, ...]) -> str:
-    if value not in accepted:
-        raise ParameterError(f"{key}={value!r} is not known; it takes {', '.join(accepted)}.{closest(value, accepted)}")
-    return str(value)
-
-
-def _number(value: Any, key: str) -> float:
-    return (_positive if key.endswith((*CHANGES, "reaches")) else read_number)(value, key)
 
 
 def _positive(value: Any, key: str) -> float:
@@ -158,16 +141,12 @@ def _days(value: Any, key: str) -> int:
     return int(value)
 
 
-def _least(value: Any, key: str) -> dict[str, float]:
-    if not isinstance(value, Mapping):
-        raise ParameterError(f"{key}={value!r} is not a table such as {{worked_amount = 10000}}.")
-    return {str(name): _positive(each, f"{key}.{name}") for name, each in value.items()}
-
-
-_READ: dict[str, Any] = {
-    **dict.fromkeys(("figure", "by"), _text),
-    "against": lambda value, key: _choice(value, key, (HABIT, LAST_RUN)),
-    "least": _least,
+_READERS: dict[str, Reader] = {
+    **dict.fromkeys(("figure", "by"), read_text),
+    **dict.fromkeys(("below", "above"), read_number),
+    **dict.fromkeys(("reaches", *CHANGES), _positive),
+    "against": choice_of(HABIT, LAST_RUN),
+    "least": mapping_of(_positive, "a table such as {worked_amount = 10000}"),
     "days": _days,
 }
 WATCH_READERS = {"watch": _watch}

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pandas as pd
 
 from billframes._shared.notes import Notes, collect_notes
-from billframes.analysis.data.arguments import check_choice
+from billframes._shared.suggestions import check_choice
 from billframes.config.credits import BASES, CreditRule
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.credits.fees import billed_fees, collected_fees

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from billframes.analysis.data.arguments import check_choice
+from billframes._shared.suggestions import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame

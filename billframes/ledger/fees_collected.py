@@ -9,7 +9,8 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes.analysis.data.arguments import check_choice, read_date
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id, stack
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, map_values, value_if

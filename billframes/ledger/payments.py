@@ -16,7 +16,8 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._shared.notes import Notes
-from billframes.analysis.data.arguments import check_choice, read_date
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect, to_dicts

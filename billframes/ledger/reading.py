@@ -17,7 +17,7 @@ import pandas as pd
 from billframes._shared.limits import LEDGER_BYTES, WORKBOOK_CELLS, checked_limit
 from billframes._shared.messages import warn
 from billframes._shared.names import closest, type_in_words
-from billframes.analysis.data.arguments import check_choice
+from billframes._shared.suggestions import check_choice
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger.amounts_and_dates import ORDERS, STYLES, decimal_style, long_dates, possible_orders
 from billframes.ledger.csv_and_excel import read_cells

@@ -15,7 +15,8 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
 from billframes._shared.notes import Notes
-from billframes.analysis.data.arguments import check_choice, read_date
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect, eager_from_arrow, to_dicts

@@ -1,20 +1,8 @@
 """Derive the arguments of loaders and of their methods from the declared resources.
 
-The filters, `select` names and sorts of a list are declared in its `Resource`. The fields of the bodies that create or
-update a record are declared in a struct of `billframes.schema.records`. This module turns both into `Argument`s.
-`billframes.loaders.methods` builds signatures and docstrings from these, and checks the arguments of a call:
-
-======================== =====================================
-declared in              becomes the arguments of
-======================== =====================================
-`TIME_ENTRIES.filters` … `time_entries(…)`
-`TIME_ENTRIES.filters`   `time_entries.count(…)`
-`CreateTimeEntry`        `time_entries.create(…)`
-`UpdateTimeEntry`        `time_entries.update(id, …)`
-======================== =====================================
-
-Type checkers can't run code, so they read `loaders/__init__.pyi`. `python -m tests.typing.make_stub` writes that file
-from the same signatures, and a test fails if it is out of date.
+The filters, `select` names and sorts of a list are declared in its `Resource`, and the fields of the bodies that create
+or update a record in a struct of `billframes.schema.records`. `billframes.loaders.methods` builds signatures and
+docstrings from the `Argument`s. Type checkers read `loaders/__init__.pyi`, which is written from the same signatures.
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ import msgspec
 import pyarrow as pa
 
 from billframes._shared.names import as_given, snake_case
+from billframes._shared.suggestions import check_choice
 from billframes.errors import ConfigError, DecodeError, PagingError, ParameterError
 from billframes.loaders.lists import Clients
-from billframes.loaders.loader import Frame, Id, Loader
+from billframes.loaders.loader import Id, Loader
 from billframes.loading.balance_buckets import bucketed
-from billframes.loading.convert import checked_format, convert
+from billframes.loading.convert import FORMATS, Frame, convert
 from billframes.loading.ids import identifier, path_segment
 from billframes.loading.progress import Progress, check_progress, progress_reporter
 from billframes.loading.table_builder import build_table
@@ -47,7 +48,7 @@ class Codes(Loader):
         DecodeError, ApiError
             As for the other loaders.
         """
-        kind = checked_format(to)
+        check_choice(to, "to", FORMATS)
         codes = _code_list(self)
         sets = {each.code_set_id: each.label for each in codes.code_sets}
         typed = [(name, each) for name in ("activity", "task", "expense") for each in getattr(codes, name)]
@@ -64,8 +65,7 @@ class Codes(Loader):
         for column, values in added.items():
             table = table.append_column(column.field, values)
         order = ["code_type", "code", "label", "code_set_id", "code_set_label", "parent_code", "parent_label"]
-        frame: Frame = convert(table.select([*order, "selectable"]), kind)
-        return frame
+        return convert(table.select([*order, "selectable"]), to)
 
 
 class CodeSets(Loader):
@@ -82,11 +82,10 @@ class CodeSets(Loader):
         DataFrame
             One row for each set: `code_set_id`, `label` and `description`.
         """
-        kind = checked_format(to)
+        check_choice(to, "to", FORMATS)
         resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId")
         table = build_table(_code_list(self).code_sets, resource, sources_of(CodeSet))
-        frame: Frame = convert(table, kind)
-        return frame
+        return convert(table, to)
 
 
 class ClientBalancesLoader(Loader):
@@ -144,7 +143,7 @@ class ClientBalancesLoader(Loader):
         >>> bf.client_balances(normalize=True).columns[:4].tolist()
         ['client_id', 'current', '1-30', '31-60']
         """
-        kind = checked_format(to)
+        check_choice(to, "to", FORMATS)
         check_progress(progress)
         if not isinstance(normalize, bool):
             raise ParameterError(f"{as_given('normalize', normalize)} is neither True nor False.")
@@ -154,8 +153,7 @@ class ClientBalancesLoader(Loader):
         sources = sources_of(ClientBalances)
         table = build_table(records, resource, sources)
         table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
-        frame: Frame = convert(bucketed(table) if normalize else table, kind)
-        return frame
+        return convert(bucketed(table) if normalize else table, to)
 
     def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
         if client_ids is None:
@@ -225,7 +223,7 @@ class Health(Loader):
         ConfigError
             No `health_path` is set.
         """
-        kind = checked_format(to)
+        check_choice(to, "to", FORMATS)
         path = self._connection.health_path
         if not path:
             raise ConfigError(
@@ -238,8 +236,7 @@ class Health(Loader):
             source if source.column.name != "version" else ColumnSource(Column("version", "text"), "version_text")
             for source in sources_of(HealthCheckResponse)
         ]
-        frame: Frame = convert(build_table([record], self._resource, sources), kind)
-        return frame
+        return convert(build_table([record], self._resource, sources), to)
 
 
 class _HealthRow(HealthCheckResponse):

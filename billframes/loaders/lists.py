@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from billframes.loaders.arguments import Argument, create_arguments
-from billframes.loaders.loader import Frame, Id, ListLoader, PagedLoader
+from billframes.loaders.loader import Id, ListLoader, PagedLoader
 from billframes.loaders.methods import declared_method
 from billframes.loaders.single_records import Creates, Deletes, SingleRecords, Updates
 from billframes.loading.convert import convert
@@ -219,8 +219,7 @@ class CustomFields(ListLoader):
             return super()._load(request, to=to, progress=progress)
         requests = [self._request({"entity": each}) for each in CUSTOM_FIELDS.filters[0].values]
         parts = [super(CustomFields, self)._load(each, to="arrow", progress=progress) for each in requests]
-        frame: Frame = convert(_concatenated(parts), to)
-        return frame
+        return convert(_concatenated(parts), to)
 
 
 def _concatenated(parts: list[pa.Table]) -> pa.Table:

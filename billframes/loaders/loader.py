@@ -8,33 +8,26 @@ the resource (see `billframes.loaders.arguments`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 from uuid import UUID
 
-from billframes._shared.suggestions import SuggestsNames
+from billframes._shared.suggestions import SuggestsNames, check_choice
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import DocOfCall, declared_method
 from billframes.loaders.names import ids_of
 from billframes.loading.connection import ApiConnection, Connected
-from billframes.loading.convert import checked_format
+from billframes.loading.convert import FORMATS, Frame
 from billframes.loading.load import count_records, load
 from billframes.loading.progress import Progress, check_progress
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.resources import Resource
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
 Id = str | UUID
 Ids = Id | Collection[Id]
 Names = str | Iterable[str]
 Parameters = Mapping[str, Any]
-# Text, because Polars is an extra and is not imported here.
-Frame: TypeAlias = "pd.DataFrame | pa.Table | pl.DataFrame"
 
 
 class Loader(SuggestsNames):
@@ -83,7 +76,7 @@ class ListLoader(Loader):
 
         {examples}
         """
-        kind = checked_format(arguments.pop("to"))
+        kind = check_choice(arguments.pop("to"), "to", FORMATS)
         progress = arguments.pop("progress", None)
         check_progress(progress)
         frame: Frame = self._load(self._request(self._with_ids(arguments)), to=kind, progress=progress)

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from billframes import loaders
 from billframes._shared.suggestions import SuggestsNames
-from billframes.loaders import (
-    ClientBalancesLoader,
-    Clients,
-    Codes,
-    CodeSets,
-    CustomFields,
-    Expenses,
-    FixedFees,
-    Health,
-    Invoices,
-    Matters,
-    PracticeAreas,
-    TimeEntries,
-    Users,
-)
 from billframes.loading.connection import Connected
 
 
@@ -27,19 +13,19 @@ class LoaderSet(SuggestsNames):
     """A loader for each resource, as attributes; `owner` returns the client or mirror, and is called at each load."""
 
     def __init__(self, owner: Callable[[], Connected]) -> None:
-        self.client_balances = ClientBalancesLoader(owner)
-        self.clients = Clients(owner)
-        self.code_sets = CodeSets(owner)
-        self.codes = Codes(owner)
-        self.custom_fields = CustomFields(owner)
-        self.expenses = Expenses(owner)
-        self.fixed_fees = FixedFees(owner)
-        self.health = Health(owner)
-        self.invoices = Invoices(owner)
-        self.matters = Matters(owner)
-        self.practice_areas = PracticeAreas(owner)
-        self.time_entries = TimeEntries(owner)
-        self.users = Users(owner)
+        self.client_balances = loaders.ClientBalancesLoader(owner)
+        self.clients = loaders.Clients(owner)
+        self.code_sets = loaders.CodeSets(owner)
+        self.codes = loaders.Codes(owner)
+        self.custom_fields = loaders.CustomFields(owner)
+        self.expenses = loaders.Expenses(owner)
+        self.fixed_fees = loaders.FixedFees(owner)
+        self.health = loaders.Health(owner)
+        self.invoices = loaders.Invoices(owner)
+        self.matters = loaders.Matters(owner)
+        self.practice_areas = loaders.PracticeAreas(owner)
+        self.time_entries = loaders.TimeEntries(owner)
+        self.users = loaders.Users(owner)
 
 
 class Owner:

@@ -10,7 +10,7 @@ The dtypes depend on the table's schema, not on its values, so an empty table gi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes._shared.forks import check_library
-from billframes._shared.names import as_given, closest, snake_case
+from billframes._shared.names import snake_case
 from billframes.errors import ParameterError
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
 
 if TYPE_CHECKING:
     import polars as pl
+
+# Text, because Polars is an extra and is not imported here.
+Frame: TypeAlias = "pd.DataFrame | pa.Table | pl.DataFrame"
 
 
 def row_order(
@@ -72,7 +75,7 @@ def _sortable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return decode_dictionary(column)
 
 
-def convert(table: pa.Table, to: str) -> Any:
+def convert(table: pa.Table, to: str) -> Frame:
     """Convert an Arrow table to the kind of frame `to`; raise `ParameterError` if Polars is not installed for it."""
     return FORMATS[to](table)
 
@@ -103,16 +106,11 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     return frame.with_columns([pl.col(name).cast(kind) for name, kind in enums.items()])
 
 
-FORMATS: dict[str, Callable[[pa.Table], Any]] = {"pandas": to_pandas, "arrow": lambda table: table, "polars": to_polars}
-
-
-def checked_format(to: str) -> str:
-    """Return `to`, or raise `ParameterError` if there is no such kind of frame."""
-    if not isinstance(to, str) or to not in FORMATS:
-        raise ParameterError(
-            f"{as_given('to', to)} is not known; it takes one of {', '.join(map(repr, FORMATS))}.{closest(to, FORMATS)}"
-        )
-    return to
+FORMATS: dict[str, Callable[[pa.Table], Frame]] = {
+    "pandas": to_pandas,
+    "arrow": lambda table: table,
+    "polars": to_polars,
+}
 
 
 def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:

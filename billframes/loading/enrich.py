@@ -14,9 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._shared.names import closest, type_in_words
+from billframes._shared.names import type_in_words
+from billframes._shared.suggestions import check_choice
 from billframes.errors import MissingColumnError, ParameterError
-from billframes.loading.load_info import attach, attach_load_info, load_attrs
+from billframes.loading.load_info import attach, attached
 
 ENTITIES = ("matter", "client", "user")
 _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client_")
@@ -24,14 +25,10 @@ _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client
 
 def checked_entities(by: str | Iterable[str]) -> list[str]:
     """Return the entities to join as a list; raise `ParameterError` if one is unknown, or there are none."""
-    accepted = ", ".join(map(repr, ENTITIES))
     names = [by] if isinstance(by, str) else list(by)
     if not names:
-        raise ParameterError(f"by={by!r} names nothing to join; it takes {accepted}.")
-    for name in names:
-        if name not in ENTITIES:
-            raise ParameterError(f"by={name!r} is not known; it takes {accepted}.{closest(name, ENTITIES)}")
-    return names
+        raise ParameterError(f"by={by!r} names nothing to join; it takes {', '.join(map(repr, ENTITIES))}.")
+    return [check_choice(name, "by", ENTITIES) for name in names]
 
 
 def kind_and_columns(frame: Any) -> tuple[str, Collection[str]]:
@@ -88,8 +85,8 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
     # A join need not keep the order of rows, so the result is sorted again.
     joined = left.with_row_index("_place").join(right, on=key, how="left").sort("_place")
     result = joined.select(*left.columns, *added.values()).to_native()
-    info = load_attrs(frame)
-    return attach_load_info(result, info) if info else result
+    info = attached(frame, "load")
+    return attach(result, "load", info) if info else result
 
 
 def _join_arrow(frame: pa.Table, details: pa.Table, key: str) -> pa.Table:

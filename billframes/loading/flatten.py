@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.loading.enrich import kind_and_columns
-from billframes.loading.load_info import attach_load_info, load_attrs
+from billframes.loading.load_info import attach, attached
 
 FrameT = TypeVar("FrameT")
 _LISTS = (list, tuple, np.ndarray)
@@ -51,8 +51,8 @@ def flatten(frame: FrameT, separator: str = "; ") -> FrameT:
     kind, _ = kind_and_columns(frame)
     of_kind: Any = {"pandas": _flatten_pandas, "arrow": _flatten_arrow}.get(kind, _flatten_polars)
     result: FrameT = of_kind(frame, separator)
-    info = load_attrs(frame)
-    return attach_load_info(result, info) if info else result
+    info = attached(frame, "load")
+    return attach(result, "load", info) if info else result
 
 
 def _flatten_pandas(frame: pd.DataFrame, separator: str) -> pd.DataFrame:

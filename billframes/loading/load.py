@@ -17,7 +17,7 @@ from billframes.errors import PagingError
 from billframes.loading.checks import apply_local_filters, check_details, check_filters, check_rates
 from billframes.loading.connection import ApiConnection
 from billframes.loading.convert import can_sort, convert, row_order
-from billframes.loading.load_info import attach, attach_load_info
+from billframes.loading.load_info import attach
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import NameCheck, NameResolver
@@ -219,4 +219,4 @@ def finish(
         "server": server,
         "key": remember(table),
     }
-    return attach_load_info(frame, info)
+    return attach(frame, "load", info)

@@ -54,11 +54,6 @@ class LoadInfo:
     first_day: dt.date | None = None
 
 
-def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
-    """Attach the content of `attrs["load"]` to a frame, and return the frame."""
-    return attach(frame, "load", info)
-
-
 def attach(frame: Any, name: str, info: Mapping[str, Any] | list[Any]) -> Any:
     """Attach JSON values to a frame of any engine under a name, and return the frame."""
     info = info if isinstance(info, list) else Attribute(info)
@@ -132,7 +127,7 @@ def notes(result: Any) -> list[dict[str, Any]]:
 
 def load_info(frame: Any) -> LoadInfo | None:
     """Return how a frame of any engine was loaded; None if that is unknown."""
-    info = load_attrs(frame)
+    info = attached(frame, "load")
     if not isinstance(info, Mapping):
         return None
     period, time = info.get("period") or {}, info.get("time")
@@ -165,13 +160,8 @@ def as_whole(frame: pd.DataFrame, first_day: dt.date | None = None) -> pd.DataFr
     whole = frame.copy(deep=False)
     return cast(
         "pd.DataFrame",
-        attach_load_info(whole, {**info, "rows": len(frame), "first_day": first_day and first_day.isoformat()}),
+        attach(whole, "load", {**info, "rows": len(frame), "first_day": first_day and first_day.isoformat()}),
     )
-
-
-def load_attrs(frame: Any) -> Any:
-    """Return the information that `attach_load_info` attached to a frame, as JSON values; None if there is none."""
-    return attached(frame, "load")
 
 
 def _date(text: Any) -> dt.date | None:

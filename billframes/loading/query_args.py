@@ -15,6 +15,7 @@ import numpy as np
 
 from billframes._shared.messages import warn
 from billframes._shared.names import as_given, closest, snake_case
+from billframes._shared.suggestions import check_choice
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.loading.ids import identifier
 from billframes.periods import Calendar, DateLike, Period, resolve
@@ -133,13 +134,9 @@ def _checked(name: str, declared: Filter, given: Any) -> list[Any]:
 
 def enum_value(name: str, given: Any, values: tuple[str, ...]) -> str:
     """Return the declared spelling of an enum's value; raise `ParameterError` if it is not declared."""
-    known = {value.casefold(): value for value in values}
-    if not isinstance(given, str) or given.casefold() not in known:
-        raise ParameterError(
-            f"{as_given(name, given)} is not known; it takes one of {', '.join(map(repr, values))}."
-            f"{closest(given, values)}"
-        )
-    return known[given.casefold()]
+    if isinstance(given, str):
+        given = next((each for each in values if each.casefold() == given.casefold()), given)
+    return check_choice(given, name, values)
 
 
 def _names(name: str, given: str | Iterable[str]) -> list[str]:

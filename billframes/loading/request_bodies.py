@@ -12,7 +12,7 @@ object with the changes.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 from msgspec import UNSET
 
 from billframes._shared.names import as_given, closest, join_names, snake_case
+from billframes._shared.suggestions import check_choice
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier
 from billframes.loading.query_args import enum_value
@@ -153,21 +154,12 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
     field = custom.definition
     if value is None:
         return CustomFieldValueUpdate(id=field.id, value=None)
-    kind = field.value_type.lower()
+    kind, argument = field.value_type.lower(), f"custom_fields[{name!r}]"
     if kind == "enum":
-        option = {label: option for option, label in reversed(custom.labels.items())}.get(value)
-        if option is None:
-            labels = [each.label for each in field.options or ()]
-            raise ParameterError(
-                f"{as_given(f'custom_fields[{name!r}]', value)} is not an option; it takes "
-                f"{', '.join(map(repr, labels))}.{closest(value, labels)}"
-            )
-        return CustomFieldValueUpdate(id=field.id, value=value, option_id=option)
-    check, expected = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
-    try:
-        return CustomFieldValueUpdate(id=field.id, value=check(value))
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"{as_given(f'custom_fields[{name!r}]', value)} is not {expected}.") from None
+        options = {label: option for option, label in reversed(custom.labels.items())}
+        label = check_choice(value, argument, [*dict.fromkeys(custom.labels.values())])
+        return CustomFieldValueUpdate(id=field.id, value=label, option_id=options[label])
+    return CustomFieldValueUpdate(id=field.id, value=_checked(argument, value, *_CUSTOM_CHECKS.get(kind, _TEXT)))
 
 
 def _value(name: str, field: Field, value: Any) -> Any:
@@ -189,7 +181,10 @@ def _value(name: str, field: Field, value: Any) -> Any:
         return enum_value(name, value, field.notes["values"])
     if kind == "id":
         return identifier(value, name)
-    check, expected = _CHECKS[kind]
+    return _checked(name, value, *_CHECKS[kind])
+
+
+def _checked(name: str, value: Any, check: Callable[[Any], Any], expected: str) -> Any:
     try:
         return check(value)
     except (TypeError, ValueError, OverflowError):
@@ -248,16 +243,16 @@ def _time(value: Any) -> str:
     return value.replace(tzinfo=None).isoformat()
 
 
+_TEXT = (_text, "a text")
 _CHECKS: dict[str, tuple[Any, str]] = {
-    "text": (_text, "a text"),
+    "text": _TEXT,
     "date": (_date, "a date such as '2026-10-31'"),
     "time": (_time, "a time such as '09:30'"),
     "flag": (_flag, "True or False"),
     **dict.fromkeys(("money", "hours", "rate", "number"), (_number, "a number")),
 }
 _CUSTOM_CHECKS: dict[str, tuple[Any, str]] = {
-    "text": (_text, "a text"),
-    "number": (_number, "a number"),
-    "boolean": (_flag, "True or False"),
+    "number": _CHECKS["number"],
+    "boolean": _CHECKS["flag"],
     "date": (lambda value: _date(value).isoformat(), "a date such as '2026-10-31'"),
 }

@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes.loading.load_info import attach_load_info, load_attrs
+from billframes.loading.load_info import attach, attached
 
 FrameT = TypeVar("FrameT")
 
@@ -71,7 +71,7 @@ def remember(table: pa.Table) -> str:
 
 def stamp_of_load(frame: Any) -> Stamp | None:
     """Return the stamp of the load that a frame was made from; None if this process does not know it."""
-    info = load_attrs(frame)
+    info = attached(frame, "load")
     if not isinstance(info, Mapping):
         return None
     stamp = _stamps.get(str(info.get("key")))
@@ -103,12 +103,12 @@ def forget(frame: FrameT) -> FrameT:
     >>> "key" in entries.attrs["load"], "key" in raised.attrs["load"]
     (True, False)
     """
-    info = load_attrs(frame)
+    info = attached(frame, "load")
     if not info or not isinstance(frame, pd.DataFrame | pa.Table):
         return frame
     known = {name: each for name, each in info.items() if name not in {"key", "rows"}}
     copy = frame.copy(deep=False) if isinstance(frame, pd.DataFrame) else frame
-    return cast("FrameT", attach_load_info(copy, known))
+    return cast("FrameT", attach(copy, "load", known))
 
 
 def _numbers(column: Any) -> npt.NDArray[np.float64] | None:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from billframes._shared.names import join_names
 from billframes.errors import ParameterError
-from billframes.widgets.describe import name_of_period
+from billframes.periods import Period, parse_period
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, read_state
@@ -115,10 +115,16 @@ def _texts(criterion: Criterion) -> list[str]:
     if not isinstance(criterion, Range):
         return [value_text(value) for value in criterion]
     ends = [_end_text(end) for end in (criterion.first, criterion.last)]
-    named = None
+    named = ""
     if isinstance(criterion.first, dt.date) and isinstance(criterion.last, dt.date):
-        named = name_of_period(criterion.first, criterion.last)
-    return [named[1] if named else "..".join(ends), *([_MISSING] if criterion.missing else [])]
+        named = _period_text(criterion.first, criterion.last)
+    return [named or "..".join(ends), *([_MISSING] if criterion.missing else [])]
+
+
+def _period_text(first: dt.date, last: dt.date) -> str:
+    """Return a whole month, quarter or year as a user writes it; empty for other days."""
+    texts = (f"{first:%Y-%m}", f"{first.year}-Q{(first.month + 2) // 3}", f"{first.year}")
+    return next((text for text in texts if parse_period(text) == Period(first, last)), "")
 
 
 def value_text(value: Any) -> str:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import month_name
-from billframes.periods import parse_period
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Values
@@ -33,18 +31,6 @@ def describe_range(span: Range) -> str:
     first, last = (_end_text(end) for end in (span.first, span.last))
     both = f"{first} to {last}" if first and last else f"from {first}" if first else f"up to {last}"
     return f"{both}, or Unassigned" if span.missing else both
-
-
-def name_of_period(first: dt.date, last: dt.date) -> tuple[str, str] | None:
-    """Return how a whole month, quarter or year is read and written; None for other days."""
-    quarter = (first.month + 2) // 3
-    written = (f"{first:%Y-%m}", f"{first.year}-Q{quarter}", f"{first.year}")
-    read = (month_name(first), f"Q{quarter} {first.year}", f"{first.year}")
-    for text, words in zip(written, read, strict=True):
-        period = parse_period(text)
-        if (period.start, period.end) == (first, last):
-            return words, text
-    return None
 
 
 def code(filters: Filters, state: FilterState, name: str) -> str:

@@ -24,12 +24,13 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.spec import Analysis, FilterKind
 from billframes.analysis.keys.by import TIMES, By
+from billframes.analysis.rules.payments import short_payments
 from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
 from billframes.periods import Period
 from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames
-from billframes.widgets.paid import check_begin
 from billframes.wings import module_of
 
 Span = tuple[dt.date, dt.date]
@@ -144,7 +145,11 @@ def _rows_of_clients(frames: FilteredFrames, span: Span, call: _Call, analysis: 
 
 def _of_payments(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Spread the payments of the clients that pass over all work."""
-    check_begin(frames.book_filters.payments, span[0])
+    if days := short_payments(frames.book_filters.payments, span[0], span[0]):
+        # A part of the cash looks like all of it.
+        raise ParameterError(
+            f"The payments in the books are those of {days}. Choose a period that begins in these days, or export more."
+        )
     book = _SubstituteBook(frames, span, {}, frames.book.settings)
     return call(book, {"by": by, "payments": frames.payments()})
 

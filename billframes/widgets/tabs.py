@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -11,13 +12,15 @@ import pandas as pd
 
 from billframes._shared.format import format_number, long_date
 from billframes._shared.names import join_names
-from billframes._shared.notes import Note, Notes, collect_notes
+from billframes._shared.notes import NOTES, Note, Notes, collect_notes
 from billframes.analysis.declare.explanation import definition_list
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
+from billframes.periods import Period
 from billframes.widgets.address import value_text
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
@@ -35,7 +38,6 @@ from billframes.widgets.html import (
     set_visible,
     tiles,
 )
-from billframes.widgets.paid import about_payments
 from billframes.widgets.pictures import Place, bar_buttons
 from billframes.widgets.views import AnalysisView
 from billframes.wings import module_of
@@ -94,14 +96,13 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         """The row whose records are shown, as an address has it; None if there is none."""
         return self._wanted if self._opened is None else value_text(self.result.iloc[self._opened, 0])
 
-    def show_row(self, row: str | None) -> bool:
-        """Show the records of a row, or close them; return whether there is such a row."""
+    def show_row(self, row: str | None) -> None:
+        """Show the records of a row; close them if there is no such row."""
         values = [value_text(each) for each in self.result.iloc[:, 0]] if self.view.opens else []
         if row in values:
             self.open_row(values.index(row))
         else:
             self._close()
-        return row is None or row in values
 
     def group_by(self, key: str | None, row: str | None = None) -> None:
         """Group rows by a key, by default the first one, and open a row, when the tab is shown the next time."""
@@ -297,8 +298,17 @@ def note_paragraphs(view: AnalysisView, notes: Iterable[Note], filtered: Filtere
     texts = [do_not_count(ignored, "here")] if ignored else []
     texts += [(each.rule is LATER_BALANCES and filtered.balances) or each.text("page") for each in notes]
     if view.tab.filters == "payments":
-        texts += about_payments(filtered.book_filters.payments, filtered.end)
+        texts += _about_payments(filtered.book_filters.payments, filtered.end)
     return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(texts))
+
+
+def _about_payments(payments: pd.DataFrame | None, last: dt.date) -> list[str]:
+    """Return where the payments of the firm's books end, if that is before the period's last day, and their notes."""
+    end = Period.stated(attached(payments, "payments") or {}).end
+    notes = [str(each["plain"]) for each in attached(payments, NOTES) or []]
+    if end and end < last:
+        return [f"The payments in the books end on {long_date(end)}; later ones are missing here.", *notes]
+    return notes
 
 
 def do_not_count(filters: Sequence[str], place: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 import billframes as bf
 from billframes import FirmSettings
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach
 from tests.analysis import golden, golden_firms
 
 # The calls of `test_engines.py` compare Polars with pandas.
@@ -61,7 +61,7 @@ def calls():
     settings = FirmSettings(**golden_firms.SETTINGS)
     frames = golden_firms.frames_of(firm, "pandas")
     period = {"period": {"start": "2026-10-01", "end": "2026-10-31"}}
-    month = frames | {name: attach_load_info(frames[name].copy(), period) for name in ("time_entries", "invoices")}
+    month = frames | {name: attach(frames[name].copy(), "load", period) for name in ("time_entries", "invoices")}
     return [golden_firms.calls(each, settings) for each in (frames, month)]
 
 

@@ -21,7 +21,7 @@ import billframes as bf
 from billframes import FirmSettings, analysis
 from billframes._shared.notes import Note, Notes, Rule, collect_notes
 from billframes.errors import IncompleteDataWarning
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach
 from tests.analysis.conftest import ENGINES
 from tests.analysis.forecast_mistakes import FORECAST_MISTAKES, forecast
 from tests.analysis.load_mistakes import LOAD_MISTAKES
@@ -82,7 +82,7 @@ def cancelled(firm: Tables) -> Tables:
 
 def loaded(name: str, **info: Any) -> Callable[[Firm], Firm]:
     """Return a change of a firm's frames: one remembers another load."""
-    return lambda firm: dict(firm) | {name: attach_load_info(firm[name], {"rows": len(firm[name]), **info})}
+    return lambda firm: dict(firm) | {name: attach(firm[name], "load", {"rows": len(firm[name]), **info})}
 
 
 def cut(name: str) -> Callable[[Firm], Firm]:

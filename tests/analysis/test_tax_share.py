@@ -8,7 +8,7 @@ import pytest
 
 from billframes.analysis import reconcile
 from billframes.config.firm import FirmSettings
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach
 
 COSTS = "matter_id user_id client_id date amount invoice_id"
 SEEN = "are above their items by the same"
@@ -36,7 +36,7 @@ def frames(firm, shares, *, whole=True, expenses=100.0, fees=0.0, kinds=("time",
         "invoices": firm.invoices(*bills),
     }
     info = {name: {"rows": len(each)} for name, each in found.items()} if whole else {}
-    return {name: attach_load_info(each, info[name]) if whole else each for name, each in found.items()}
+    return {name: attach(each, "load", info[name]) if whole else each for name, each in found.items()}
 
 
 def notes(given_frames, **options):

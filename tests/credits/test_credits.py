@@ -254,7 +254,7 @@ def test_the_credits_of_one_partner_are_those_added_up_by_hand(year):
         ({"firm": 10}, "firm=10 is not a share from 0 to 1. Write 10% as 0.1."),
         ({"firm": "a tenth"}, "firm='a tenth' is not a number"),
         ({"orginating": 0.1}, "unknown key 'orginating'. Did you mean 'originating'?"),
-        ({"base": "bill"}, "base='bill' is not a base; it takes ('billed', 'collected'). Did you mean 'billed'?"),
+        ({"base": "bill"}, "base='bill' is not known. Did you mean 'billed'? It takes 'billed', 'collected'."),
         ({"users": {"Ada": {"originating": 1.0}}, "firm": 0.1}, "add up to 1.1"),
         ({"users": {"Ada": {"firm": 0.1}}}, "unknown key 'firm'"),
         ({"users": {"Ada": {"originating": {"Ben": 0.1}}}}, "a person has one, such as 0.15"),

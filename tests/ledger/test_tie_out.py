@@ -14,7 +14,7 @@ from billframes.cli import main
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.writing import write_report
-from billframes.loading.load_info import attach_load_info
+from billframes.loading.load_info import attach
 from billframes.mirror.ledgers import LedgerTable
 from billframes.sandbox import Sandbox
 
@@ -152,7 +152,7 @@ def test_reports_that_can_not_be_compared_are_refused():
 
 
 def test_balances_of_a_later_day_and_other_pairs_of_reports_are_told():
-    later = attach_load_info(OURS.copy(), {"time": "2026-11-05T09:00:00+00:00", "complete": True})
+    later = attach(OURS.copy(), "load", {"time": "2026-11-05T09:00:00+00:00", "complete": True})
     with pytest.warns(IncompleteDataWarning, match="Balances are as loaded"):
         tie_out(later, ledger=LEDGER, as_of=DAY)
 

@@ -138,10 +138,10 @@ def test_only_the_changed_date_of_opening_is_sent(fake, connect):
         (
             "time_entries",
             {"billing_type": "bilable"},
-            "'nonBillable', 'billable', 'fixedFee'. Did you mean 'billable'?",
+            "Did you mean 'billable'? It takes 'nonBillable', 'billable', 'fixedFee'.",
         ),
-        ("time_entries", {"billing_type": 5}, "billing_type=5 is not known; it takes one of"),
-        ("time_entries", {"billing_type": ["billable"]}, "is not known; it takes one of"),
+        ("time_entries", {"billing_type": 5}, "billing_type=5 is not known. It takes"),
+        ("time_entries", {"billing_type": ["billable"]}, "billing_type=['billable'] is not known."),
         ("time_entries", {"hours": "2"}, "hours='2' is not a number"),
         ("time_entries", {"hours": float("inf")}, "hours=inf is not a number"),
         ("time_entries", {"hours": True}, "hours=True is not a number"),

@@ -14,7 +14,6 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import _session
-from billframes.commands import sandbox_client
 from billframes.report.building import build
 from billframes.report.loading import load
 from billframes.report.month import Month
@@ -41,7 +40,7 @@ def firm() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="session")
 def client(firm) -> Iterator[bf.Client]:
-    with sandbox_client(firm.base_url, firm.tokens["full"]) as client, sharing_frames(client):
+    with bf.Client(firm.base_url, firm.tokens["full"], profile="") as client, sharing_frames(client):
         yield client
 
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from billframes._shared.export import write
-from billframes.commands import sandbox_client
+from billframes.client import Client
 from billframes.errors import AuthenticationError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build
@@ -23,7 +23,7 @@ OTHER = "<title>Report</title><body>Another page"
 
 def test_a_wrong_credential_is_one_sentence_and_keeps_the_file(firm, out):
     out.write_text("last month's")
-    with sandbox_client(firm.base_url, "wrong") as client, pytest.raises(AuthenticationError) as caught:
+    with Client(firm.base_url, "wrong", profile="") as client, pytest.raises(AuthenticationError) as caught:
         build({"month": "2026-10"}, out, client=client)
     assert "\n" not in str(caught.value)
     assert "wrong" not in str(caught.value).split()

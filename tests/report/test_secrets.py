@@ -12,7 +12,6 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 import billframes as bf
-from billframes.commands import sandbox_client
 from billframes.report.building import build
 from billframes.widgets.dashboard.kernel import private_folder, transport_in
 
@@ -26,7 +25,7 @@ def test_the_report_contains_no_credential(html, firm):
 def test_making_a_report_leaves_no_credential_in_files_or_logs(firm, out, monkeypatch, tmp_path, caplog):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    with caplog.at_level(logging.DEBUG), sandbox_client(firm.base_url, TOKEN) as client:
+    with caplog.at_level(logging.DEBUG), bf.Client(firm.base_url, TOKEN, profile="") as client:
         with pytest.raises(bf.errors.AuthenticationError) as raised:
             build({"month": "2026-10"}, out, client=client)
         assert not [path for path in tmp_path.rglob("*") if path.is_file()]

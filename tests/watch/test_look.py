@@ -170,7 +170,7 @@ REFUSED = [
     ({"figure": "wip", "abov": 1}, "unknown key 'abov'. Did you mean 'above'"),
     ({"figure": "wip"}, r"watch\[0\] has no threshold; give it one of below, above"),
     ({"figure": "wip", "above": 1, "below": 2}, "has below and above; a rule has one of them"),
-    ({"figure": "wip", "above": 1, "least": {"wip": -5}}, r"watch\[0\].least.wip=-5 takes a number above 0"),
+    ({"figure": "wip", "above": 1, "least": {"wip": -5}}, r"watch\[0\].least\['wip'\]=-5 takes a number above 0"),
     ({"figure": "wip", "above": 1, "least": {"wpi": 5}}, "no figure 'wpi'. Did you mean 'wip'"),
     ({"figure": "wip", "rose_by": 20}, "an amount changes by a share, such as 0.2"),
     ({"figure": "billing_realization", "below": 85}, "too large for a ratio; write 85% as 0.85"),

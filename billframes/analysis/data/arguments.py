@@ -9,21 +9,13 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._shared.names import as_given, closest
+from billframes._shared.names import as_given
+from billframes._shared.suggestions import check_choice
 from billframes.analysis.declare.columns import MATTER_TYPES, UNKNOWN
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
 C = nw.col
-
-
-def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
-    """Refuse a value that is not accepted."""
-    if not isinstance(value, str) or value not in accepted:
-        raise ParameterError(
-            f"{as_given(name, value)} is not known.{closest(value, accepted)} It takes "
-            f"{', '.join(map(repr, accepted))}."
-        )
 
 
 def read_whole_number(value: object, name: str, of: str) -> int:

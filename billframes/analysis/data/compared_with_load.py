@@ -18,7 +18,7 @@ from billframes._shared.format import long_date
 from billframes._shared.names import join_names
 from billframes._shared.notes import Note, Rule
 from billframes.analysis.declare.columns import IDS, ITEMS
-from billframes.loading.load_info import load_attrs, load_info
+from billframes.loading.load_info import attached, load_info
 from billframes.loading.stamp import Stamp, stamp_of_load
 
 # Loads of one sitting can lie on both sides of midnight.
@@ -89,7 +89,7 @@ def compare_loads(natives: Mapping[str, Any]) -> Iterator[Note]:
     days = {name: long_date(time.date()) for name, time in times.items()}
     if len({*days.values()}) > 1 and max(times.values()) - min(times.values()) > _A_SITTING:
         yield Note(OTHER_DAY, "", float(len(days)), "", {"loads": _loads(days)})
-    unknown = [name for name, native in natives.items() if load_attrs(native) is None and _has_rows(native)]
+    unknown = [name for name, native in natives.items() if attached(native, "load") is None and _has_rows(native)]
     if unknown:
         yield Note(UNKNOWN_LOAD, "", float(len(unknown)), "", {"frames": join_names([f"`{name}`" for name in unknown])})
 

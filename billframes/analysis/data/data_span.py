@@ -19,7 +19,7 @@ from billframes.analysis.data.expressions import as_day, midnight
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import NoDataError, ParameterError
-from billframes.loading.load_info import attached, load_attrs, load_day, load_info
+from billframes.loading.load_info import attached, load_day, load_info
 from billframes.periods import DateLike, FiscalYear, Period, resolve
 
 C = nw.col
@@ -114,7 +114,7 @@ def first_day(**natives: Any) -> dt.date | None:
 
 
 def _first_day(native: Any, column: str) -> dt.date | None:
-    info, attrs = load_info(native), load_attrs(native)
+    info, attrs = load_info(native), attached(native, "load")
     if info is None or info.first_day is not None:
         return info.first_day if info else None
     # Whether rows were removed, dates are missing in the load, or other filters were set.

@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
+from billframes.config.firm_values import UNKNOWN_TYPE
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCE_OF, RESOURCES
 from billframes.schema.sources import sources_of
@@ -58,7 +59,7 @@ ENUMS = {name: _VALUES[name] for name in ("billing_type", "invoice_state", "matt
 ENUMS["user_role"] = ENUMS["role"]
 """The declared values of each enum."""
 
-UNASSIGNED, UNKNOWN = "Unassigned", "Unknown"
+UNASSIGNED, UNKNOWN = "Unassigned", UNKNOWN_TYPE
 """The labels of rows without a key, and without a type of matter."""
 MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data.arguments import check_choice
+from billframes._shared.suggestions import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.expressions import C

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from billframes._shared.names import closest, join_names
 from billframes._shared.notes import Notes, collect_notes
-from billframes.analysis.data.arguments import check_choice, read_whole_number
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.data_span import first_date, first_day, read_period

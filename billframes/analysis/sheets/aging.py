@@ -17,7 +17,8 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 
 from billframes._shared.names import join_names
-from billframes.analysis.data.arguments import bucket_limits, check_choice, read_date
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import bucket_limits, read_date
 from billframes.analysis.data.call import FIRM_FRAMES, Call
 from billframes.analysis.data.engine import collect_counts, join_by_id
 from billframes.analysis.data.expressions import C, count_if, day_number, midnight, value_if

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.notes import Notes
-from billframes.analysis.data.arguments import check_choice, read_whole_number
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.data.engine import eager_from_arrow, to_arrow

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from billframes.analysis.data.arguments import check_choice
+from billframes._shared.suggestions import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import C, is_in_period
 from billframes.analysis.data.sheet import sheet

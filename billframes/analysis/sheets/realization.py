@@ -14,7 +14,8 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes.analysis.data.arguments import check_choice, read_date, read_matter_types
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_date, read_matter_types
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import C, is_in_period, midnight
 from billframes.analysis.data.sheet import sheet

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.data.arguments import check_choice, read_date
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import C, as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.data.native import nan_to_null

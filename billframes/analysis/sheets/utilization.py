@@ -13,7 +13,8 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes._shared.names import join_names
-from billframes.analysis.data.arguments import check_choice, read_date
+from billframes._shared.suggestions import check_choice
+from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, sum_by, to_arrow, to_dicts
 from billframes.analysis.data.expressions import C, in_period, midnight, null_column

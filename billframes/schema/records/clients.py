@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
+from billframes.config.firm_values import MATTER_TYPES
 from billframes.schema.records.shared import (
     ApiRecord,
     ClientReference,
@@ -116,7 +117,7 @@ class UpdateClient(WriteBody):
     custom_fields: Annotated[FieldUpdates, note("Custom fields to change; null as a value clears the field.")] = UNSET
 
 
-MatterType = Annotated[str, enum("hourly", "fixedFee", "contingency", "probono", "internal")]
+MatterType = Annotated[str, enum(*MATTER_TYPES)]
 
 
 class ConflictInformation(ApiRecord):

@@ -22,6 +22,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from billframes._shared.export import write
 from billframes._shared.messages import say, say_error
 from billframes.commands import DEMO_FIRM, DEMO_REMARK, add_connection
 from billframes.config.firm_calendar import FirmCalendar
@@ -117,10 +118,7 @@ def _prepare(folder: Path, client: Client, start: Mapping[str, Any]) -> None:
     from billframes.widgets.dashboard.shared_frames import SharedFrames
 
     frames = SharedFrames(folder, client)
-    part = folder / f"{START_FILE}.part"
-    part.touch(mode=0o600)
-    part.write_text(json.dumps(start), encoding="utf-8")
-    part.replace(folder / START_FILE)
+    write(folder / START_FILE, json.dumps(start).encode(), private=True)
     frames.load_ahead()
 
 

@@ -20,8 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from billframes.commands import PROFILE_VARIABLE, connected, sandbox_client
-from billframes.config.firm import FirmSettings
+from billframes.commands import PROFILE_VARIABLE, connected
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -108,40 +107,26 @@ def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None
     """
     from billframes._session import MIRROR_VARIABLE
 
-    environment: dict[str, str | None]
-    if args.demo:
-        given = FirmSettings.load(args.settings) if args.settings else None
-        with demonstration() as (environment, settings):
-            base_url, token = environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]
-            with sandbox_client(str(base_url), str(token), progress=False) as client:
-                client.settings = given or FirmSettings.load(settings)
-                yield environment, client
-        return
     with connected(args, progress=False) as client:
-        if args.mirror:
+        environment: dict[str, str | None] = {PROFILE_VARIABLE: args.connection} if args.connection else {}
+        if args.demo:
+            environment = _of_sandbox(client)
+        elif args.mirror:
             opened = cast("Mirror", client)
             _ = opened.version
             environment = {MIRROR_VARIABLE: opened.path}
-        else:
-            environment = {PROFILE_VARIABLE: args.connection} if args.connection else {}
         _ = client.settings
         yield environment, client
 
 
-@contextmanager
-def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
-    """Start the sandbox in this process. Kernels connect to it over HTTP."""
-    from billframes.sandbox import Sandbox
+def _of_sandbox(client: Client) -> dict[str, str | None]:
+    """Return the variables with which kernels connect to the sandbox over HTTP, without the user's own profile."""
+    from billframes.sandbox.credentials import TOKENS
 
-    with Sandbox() as sandbox:
-        exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
-        yield (
-            {
-                # The user's own profile is not used.
-                PROFILE_VARIABLE: None,
-                "BILLFRAMES_BASE_URL": sandbox.base_url,
-                "BILLFRAMES_TOKEN": sandbox.tokens["full"],
-                **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
-            },
-            str(sandbox.firm_settings),
-        )
+    exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
+    return {
+        PROFILE_VARIABLE: None,
+        "BILLFRAMES_BASE_URL": client.base_url,
+        "BILLFRAMES_TOKEN": TOKENS["full"],
+        **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
+    }

@@ -20,6 +20,7 @@ from typing import Any, cast
 import pandas as pd
 
 from billframes._session import default_client
+from billframes._shared.export import write
 from billframes.book.methods import FRAME_NAMES
 from billframes.client import Client
 
@@ -69,9 +70,7 @@ class SharedFrames:
         with self._locked(name):
             if not path.exists():
                 frame = getattr(self._client, name)()
-                part = path.with_suffix(".part")
-                part.write_bytes(pickle.dumps(frame, protocol=5))
-                part.replace(path)
+                write(path, pickle.dumps(frame, protocol=5))
                 return cast("pd.DataFrame", frame)
         return cast("pd.DataFrame", pickle.loads(path.read_bytes()))  # noqa: S301
 
