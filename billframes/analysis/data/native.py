@@ -9,12 +9,13 @@ rows in a third of it. Most columns of a loaded frame are Arrow already, so litt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
+import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._shared.names import join_names, type_in_words
@@ -89,6 +90,12 @@ def without_attrs(native: Any) -> Any:
     plain = native.copy(deep=False)
     plain.attrs = {}
     return plain
+
+
+def as_table(frame: pd.DataFrame, columns: Sequence[str]) -> pa.Table:
+    """Return columns of a pandas result as an Arrow table."""
+    table = pa.Table.from_pandas(without_attrs(frame[[*dict.fromkeys(columns)]]), preserve_index=False)
+    return table.replace_schema_metadata()
 
 
 def _without_index(native: Any, name: str, *, keep_attrs: bool) -> Any:
@@ -186,10 +193,11 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
     MissingColumnError
         The message names the missing columns, those of the frame, and the loader that supplies the missing ones.
     """
-    _require(column_names(frame), name, list(columns))
+    require_among(column_names(frame), name, list(columns))
 
 
-def _require(there: Collection[str], name: str, needed: list[str]) -> None:
+def require_among(there: Collection[str], name: str, needed: list[str]) -> None:
+    """Refuse a frame whose columns lack one; see `require`."""
     missing = [column for column in needed if column not in there]
     if missing:
         merged = [f"{column}_x" for column in missing if f"{column}_x" in there]
@@ -206,7 +214,7 @@ def select_columns(
     """Select and cast columns as `Reader.select` does; also return the names of the columns that were used."""
     there = column_names(frame)
     needed = dict.fromkeys(columns)
-    _require(there, name, [source_of(each, there) for each in needed])
+    require_among(there, name, [source_of(each, there) for each in needed])
     found = {each: source for each in (*needed, *optional) if (source := source_of(each, there)) in there}
     engine = frame.implementation.name
     frame = as_arrow(frame, list(dict.fromkeys(found.values())))

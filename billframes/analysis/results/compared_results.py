@@ -117,16 +117,15 @@ class Matched:
 
         Without `sums`, the figures of a group that a result does not have are missing instead of 0.
         """
-        plain = {name: _plain(each.select([*keys, *dict.fromkeys(columns)])) for name, each in tables.items()}
-        frames = {name: each.to_pandas(ignore_metadata=True) for name, each in plain.items()}
-        labels, groups = group_keys([each[[*keys]] for each in frames.values()])
+        plain = [_plain(each.select([*keys])) for each in tables.values()]
+        labels, groups = group_keys(plain, [len(each) for each in tables.values()])
         figures: dict[str, dict[str, Floats]] = {}
-        for (name, rows), own in zip(frames.items(), groups, strict=True):
+        for (name, rows), own in zip(tables.items(), groups, strict=True):
             absent = 0.0 if sums else np.where(np.bincount(own, minlength=len(labels)), 0.0, math.nan)
-            values = {each: rows[each].to_numpy("float64", na_value=math.nan) for each in columns}
+            values = {each: np.asarray(rows[each].cast(pa.float64())) for each in columns}
             sums_of = {each: np.bincount(own, of, len(labels)) + absent for each, of in values.items()}
             figures[name] = cast("dict[str, Floats]", sums_of)
-        kinds = {key: [each.schema.field(key).type for each in plain.values()] for key in keys}
+        kinds = {key: [each.schema.field(key).type for each in plain] for key in keys}
         known = {key: next((kind for kind in of if kind != pa.null()), pa.string()) for key, of in kinds.items()}
         texts = {key: pa.array(labels[key], kind, from_pandas=True) for key, kind in known.items()}
         return cls(pa.table(texts), figures)
@@ -141,7 +140,7 @@ class Matched:
 def _plain(table: pa.Table) -> pa.Table:
     """Return a table without dictionaries."""
     kinds = [each.type.value_type if pa.types.is_dictionary(each.type) else each.type for each in table.schema]
-    return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
+    return table.replace_schema_metadata().cast(pa.schema(zip(table.column_names, kinds, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class FigureRows:
     @classmethod
     def read(cls, figures: Sequence[Figure], sources: Mapping[str, Source], by: Sequence[str]) -> FigureRows:
         """Join the rows of the analyses by their ids; each has all its rows."""
-        found: dict[tuple[str, str], tuple[pd.DataFrame, dict[str, Any]]] = {}
+        found: dict[tuple[str, str], tuple[pa.Table, dict[str, Any]]] = {}
         missing: dict[str, str] = {}
         sums: dict[tuple[str, str], list[str]] = {}
         errors: list[Exception] = []
@@ -87,7 +87,7 @@ class FigureRows:
             # A figure of which some rows are unknown stays missing there.
             known = {*used} - {*unknown} if not reason else set()
             sums[end, name] = [each.name for each in analysis.columns if each.adds_up and each.name in known]
-            keys = rows.select(key_columns(rows.column_names, analysis)).to_pandas(ignore_metadata=True)
+            keys = rows.select(key_columns(rows.column_names, analysis)).replace_schema_metadata()
             found[end, name] = keys, {each: rows[each] for each in used}
         if not any(end == next(iter(sources)) for end, _ in found):
             raise errors[0]
@@ -241,22 +241,28 @@ class FigureRows:
         return replace(self, keys=self.keys.iloc[places].reset_index(drop=True), parts=parts)
 
 
-def group_keys(keys: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[Values]]:
-    """Return the keys of each group of several results, matched by ids, and the group of each row of each result."""
-    together = pd.concat([each for each in keys if len(each)] or keys[:1], ignore_index=True)
-    ids = identifying_keys([str(each) for each in together])
+def group_keys(keys: Sequence[pa.Table], sizes: Sequence[int]) -> tuple[pd.DataFrame, list[Values]]:
+    """
+    Return the keys of each group of several results, matched by ids, and the group of each row of each result.
+
+    `sizes` are the numbers of rows, which tables without keys do not have.
+    """
+    ids = identifying_keys(keys[0].column_names)
     if not ids:
-        return pd.DataFrame(index=[0]), [np.zeros(len(each), "int64") for each in keys]
+        return pd.DataFrame(index=[0]), [np.zeros(size, "int64") for size in sizes]
+    filled = [each for each in keys if len(each)] or keys[:1]
+    together = pa.concat_tables(filled, promote_options="permissive").to_pandas()
     numbers = together.groupby(ids, dropna=False, sort=False).ngroup()
-    ends = np.cumsum([len(each) for each in keys])
+    ends = np.cumsum(sizes)
     return together.groupby(numbers).first(), np.split(numbers.to_numpy("int64"), ends[:-1])
 
 
 def joined(
-    found: Mapping[Name, tuple[pd.DataFrame, Mapping[str, Any]]], sums: Mapping[Name, Sequence[str]]
+    found: Mapping[Name, tuple[pa.Table, Mapping[str, Any]]], sums: Mapping[Name, Sequence[str]]
 ) -> tuple[pd.DataFrame, dict[Name, dict[str, Values]]]:
     """Return the keys of each group of all results, and its figures in each; without a row, `sums` are 0 there."""
-    labels, groups = group_keys([each for each, _ in found.values()])
+    sizes = [max([len(keys), *map(len, rows.values())]) for keys, rows in found.values()]
+    labels, groups = group_keys([each for each, _ in found.values()], sizes)
     parts: dict[Name, dict[str, Values]] = {}
     for (name, (_, rows)), own in zip(found.items(), groups, strict=True):
         parts[name] = {}

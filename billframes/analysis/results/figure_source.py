@@ -23,7 +23,7 @@ from billframes.analysis.data.call import Call, rows_of
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.data_span import check_begun, check_known, covers
 from billframes.analysis.data.engine import to_arrow
-from billframes.analysis.data.native import nan_to_null, without_attrs
+from billframes.analysis.data.native import as_table, nan_to_null
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.keys.by import TIMES
@@ -186,7 +186,7 @@ class Source:
     def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pa.Table:
         result = self.result(analysis, by, **days)
         if isinstance(result, pd.DataFrame):
-            return pa.Table.from_pandas(without_attrs(result), preserve_index=False)
+            return as_table(result, [*result.columns])
         return to_arrow(nw.from_native(result))
 
     def _at_ends(

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -23,7 +24,7 @@ from billframes._shared.notes import Notes
 from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, both_spans, covers, read_counted_days
 from billframes.analysis.data.engine import eager_from_arrow, to_arrow
-from billframes.analysis.data.native import require, wrap_frames
+from billframes.analysis.data.native import as_table, require_among, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
@@ -91,17 +92,22 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     named, notes = {"before": before, "after": after}, Notes(subject="bridge")
     frames = wrap_frames(named, ids_only=True)
     refuse_unlike_ids(frames)
-    _note_lengths(measure, read_counted_days(before), read_counted_days(after), notes)
-    columns, unit = _columns_to_split(measure, frames)
+    columns, unit = _columns_to_split(measure, {name: column_names(frame) for name, frame in frames.items()})
     keys = common_keys(frames, by)
     tables = {name: to_arrow(frame) for name, frame in frames.items()}
     for name, table in tables.items():
         refuse_wrong_rows(table, name, key_columns(table.column_names))
     table = _table(tables, keys, columns, unit, notes)
-    result = finished(eager_from_arrow(frames["after"], table), after, notes, named, both_spans(before, after))
+    return cast("IntoFrameT", _result(eager_from_arrow(frames["after"], table), named, measure, notes))
+
+
+def _result(rows: Frame, named: Mapping[str, Any], measure: str, notes: Notes) -> Any:
+    before, after = named.values()
+    _note_lengths(measure, read_counted_days(before), read_counted_days(after), notes)
+    result = finished(rows, after, notes, named, both_spans(before, after))
     if isinstance(result, pd.DataFrame) and (found := measure_of(measure)):
         result.attrs[MEASURE] = found.title
-    return cast("IntoFrameT", result)
+    return result
 
 
 def _table(
@@ -124,9 +130,8 @@ def _table(
     return pa.table(groups | split).take(order)
 
 
-def _columns_to_split(measure: str, frames: Mapping[str, Frame]) -> tuple[tuple[str, ...], str]:
+def _columns_to_split(measure: str, there: Mapping[str, list[str]]) -> tuple[tuple[str, ...], str]:
     """Return the columns from which a measure is split, and the unit of its split; refuse results without them."""
-    there = {name: column_names(frame) for name, frame in frames.items()}
     common = [name for name in there["after"] if name in there["before"]]
     found = measure_of(measure)
     if found is None or not (measure == BILLED or _is_ratio(found)):
@@ -139,8 +144,8 @@ def _columns_to_split(measure: str, frames: Mapping[str, Frame]) -> tuple[tuple[
         )
     pairs: Sequence[tuple[str, ...]] = [_OF_FEES] if measure == BILLED else found.ratios
     columns = next((each for each in pairs if {*each} <= {*common}), pairs[0])
-    for name, frame in frames.items():
-        require(frame, name, columns)
+    for name, own in there.items():
+        require_among(own, name, [*columns])
     return columns, FIGURES[found.unit]
 
 
@@ -190,9 +195,13 @@ def bridge_of_book(
             f"The period before begins on {long_date(then.start)}, before the first day of the data, "
             f"{long_date(book.first_day)}, so the change is not known. Choose a later period, or pass before=."
         )
-    earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
-    result: pd.DataFrame = bridge(earlier, later, measure)
-    return result
+    method, spans = getattr(book, analysis.name), dict(zip(ENDS, (then, now), strict=True))
+    results = {name: method(by, start=each.start, end=each.end) for name, each in spans.items()}
+    columns, unit = _columns_to_split(measure, {name: [*each.columns] for name, each in results.items()})
+    keys, notes = key_columns([*results["after"].columns], analysis), Notes(subject="bridge")
+    tables = {name: as_table(each, [*keys, *columns]) for name, each in results.items()}
+    table = _table(tables, keys, columns, unit, notes)
+    return cast("pd.DataFrame", _result(cast("Frame", nw.from_native(table)), results, measure, notes))
 
 
 def _note_lengths(measure: str, before: CountedDays, after: CountedDays, notes: Notes) -> None:

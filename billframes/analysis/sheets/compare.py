@@ -24,7 +24,7 @@ from billframes.analysis.data.call import finished
 from billframes.analysis.data.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.data.engine import eager_from_arrow, to_arrow
 from billframes.analysis.data.expressions import as_midnight
-from billframes.analysis.data.native import require, without_attrs, wrap_frames
+from billframes.analysis.data.native import as_table, require, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
@@ -157,19 +157,24 @@ def compare_results(
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
     for name, table in zip(named, tables.values(), strict=True):
         refuse_wrong_rows(table, name, keys)
-    table = _table(tables, found, comparison, shown, as_columns=as_columns)
+    table = _table(tables, keys, found, comparison, shown, as_columns=as_columns)
     notes = Notes(subject="compare") if notes is None else notes
     like = next(iter(results.values()))
     return _titled(finished(eager_from_arrow(first, table), like, notes, named), found)
 
 
 def _table(
-    tables: Mapping[str, pa.Table], found: Measure, comparison: Comparison, shown: Sequence[str], *, as_columns: bool
+    tables: Mapping[str, pa.Table],
+    keys: Sequence[str],
+    found: Measure,
+    comparison: Comparison,
+    shown: Sequence[str],
+    *,
+    as_columns: bool,
 ) -> pa.Table:
     """Compare results in Arrow tables."""
     time, unit = comparison.time, FIGURES[found.unit]
     pair = _ratio_columns(found, next(iter(tables.values())).column_names)
-    keys = key_columns(next(iter(tables.values())).column_names)
     latest_first = {label: tables[label] for label in sorted(tables, reverse=True)}
     matched = Matched.of(latest_first, keys, pair, sums=bool(found.adds_up or found.ratios))
     figures = FiguresByPeriod(found, pair, time, matched, comparison.instead())
@@ -293,13 +298,15 @@ def compare_of_book(
     like = next(reversed(results.values()))
     pair = _ratio_columns(found, [*like.columns])
     require(cast("Frame", nw.from_native(like)), f"results[{label!r}]", dict.fromkeys(pair))
-    tables = {each: pa.Table.from_pandas(without_attrs(of), preserve_index=False) for each, of in results.items()}
+    keys = [key for key in key_columns([*like.columns], analysis) if key != every]
+    of_key = {each: [every] if each == _ALL else [] for each in results}
+    tables = {each: as_table(of, [*keys, *pair, *of_key[each]]) for each, of in results.items()}
     if is_key:
         every_period = tables.pop(_ALL)
         of_period, rest = every_period[every].cast(pa.string()), every_period.drop_columns(every)
         tables |= {each: rest.filter(pc.equal(of_period, each)) for each in known}
     comparison = Comparison(every, days, align=align, parts=named)
-    table = _table(tables, found, comparison, sorted(wanted[:periods]), as_columns=as_columns)
+    table = _table(tables, keys, found, comparison, sorted(wanted[:periods]), as_columns=as_columns)
     result = finished(cast("Frame", nw.from_native(table)), like, Notes(subject="compare"), results)
     return cast("pd.DataFrame", _titled(result, found))
 

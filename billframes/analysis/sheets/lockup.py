@@ -10,6 +10,7 @@ import pandas as pd
 from billframes._shared.names import type_in_words
 from billframes.analysis.data.arguments import read_date, read_whole_number
 from billframes.analysis.data.expressions import RESIDUE
+from billframes.analysis.data.native import as_table
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -119,7 +120,7 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         name: {each: result[each].to_numpy("float64", na_value=math.nan) for each in sums[name]}
         for name, result in results.items()
     }
-    labels, found = joined({name: (each[keys], amounts_of[name]) for name, each in results.items()}, sums)
+    labels, found = joined({name: (as_table(each, keys), amounts_of[name]) for name, each in results.items()}, sums)
     names = {"wip": "wip_amount", "aging": "receivable_amount", "contribution": "fees_amount"}
     amounts = {name: found[of][sums[of][0]] for of, name in names.items()}
     rows = labels.join(_in_days(pd.DataFrame(amounts), float((last - first).days + 1)))
