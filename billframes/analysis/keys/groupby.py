@@ -15,16 +15,20 @@ two clients with the same name stay two rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from billframes._shared.notes import Rule
+from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.engine import collect, collect_counts, join_by_id
-from billframes.analysis.data.expressions import RESIDUE, map_values, null_column, value_if
+from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow, join_by_id, to_arrow
+from billframes.analysis.data.expressions import RESIDUE, map_values, value_if
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.repeated_ids import count_many_missing
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
@@ -75,6 +79,15 @@ class Sum:
         return value_if(self.when, self.of)
 
 
+def _with_values(rows: Frame, sums: Sequence[Sum]) -> Frame:
+    """Add the values of sums; rows of Arrow need no expression for a condition, which takes long to make."""
+    chosen = {each.name: (each.of, each.when) for each in sums if each.when is not None}
+    if chosen and isinstance(rows, ArrowRows):
+        rows = cast("Frame", rows.with_values_if(chosen))
+        sums = [each for each in sums if each.when is None]
+    return rows.with_columns(**{each.name: each.value for each in sums}) if sums else rows
+
+
 @dataclass(frozen=True, slots=True)
 class Added:
     """Rows that were added up: the columns that the keys are derived from, and the part of each row in each sum."""
@@ -101,12 +114,15 @@ class Totals:
 
     def __add__(self, other: Totals) -> Totals:
         """Return the rows of both; each has 0 in the sums of the other."""
-        names, parts = tuple(dict.fromkeys((*self.sums, *other.sums))), []
+        names, tables = tuple(dict.fromkeys((*self.sums, *other.sums))), []
         base = [name for name in column_names(self.rows) if name not in self.sums]
         for part in (self, other):
-            zeros = [nw.lit(0.0).alias(name) for name in names if name not in part.sums]
-            parts.append(part.rows.with_columns(*zeros).select(*base, *names))
-        return Totals(concat_keys(parts, base), names, added=(*self.added, *other.added))
+            rows = to_arrow(part.rows)
+            zeros = pa.repeat(0.0, len(rows))
+            sums = {name: rows[name] if name in part.sums else zeros for name in names}
+            tables.append(pa.table({name: rows[name] for name in base} | sums))
+        together = eager_from_arrow(self.rows, concat_keys(tables, base))
+        return Totals(together, names, added=(*self.added, *other.added))
 
     def where(self, condition: nw.Expr) -> Totals:
         """Return those rows that meet a condition on the columns by which they stay apart."""
@@ -253,12 +269,13 @@ class Keys:
         fiscal = self.sources.settings.fiscal_year or CALENDAR_YEAR
         periods = {f"_{time}": period_number(time, C(date), fiscal) for time in self.times}
         base = list(dict.fromkeys((*self.base, *more)))
-        values = {each.name: each.value for each in sums}
+        values = [each.name for each in sums]
         apart = {} if left_out is None else {_LEFT_OUT: left_out}
         rows = rows.with_columns(**periods, **apart) if periods or apart else rows
         base += apart
         # Literals have as many rows as the other columns only in `with_columns`.
-        rows = rows.with_columns(**values, **({_ROWS: nw.lit(1.0)} if apart else {})) if values or apart else rows
+        rows = _with_values(rows, sums)
+        rows = rows.with_columns(**{_ROWS: nw.lit(1.0)}) if apart else rows
         kept = self._kept(rows if left_out is None else rows.filter(~C(_LEFT_OUT)), tuple(values))
         rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
         totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
@@ -349,15 +366,17 @@ class Keys:
         Sums that a part does not have are 0, and its `dates` are missing; a missing sum makes the sum missing. Each
         group has the latest of `dates`, and the smallest and largest of `least` and `greatest`, which all parts have.
         """
-        rows = []
-        for part in map(collect, parts):
-            there = column_names(part)
-            texts = [expr for key in self.keys for expr in own_labels(key)]
-            known = [C(name).fill_null(float("nan")) if name in there else nw.lit(0.0).alias(name) for name in sums]
-            days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in dates]
-            columns = (*self.columns, *sums, *dates, *least, *greatest)
-            rows.append(part.select(*texts, *known, *days, *least, *greatest).select(*columns))
-        return self._added_up(concat_keys(rows, self.columns), sums, least, (*dates, *greatest))
+        # Few rows have many columns here: Arrow adds them up sooner than expressions of them are made.
+        tables, first = [], collect(parts[0])
+        for part in map(to_arrow, parts):
+            there = {*part.column_names}
+            columns = {name: each for key in self.keys for name, each in own_labels(key, part)}
+            zeros, no_days = pa.repeat(0.0, len(part)), pa.nulls(len(part), pa.timestamp("us"))
+            columns |= {name: pc.fill_null(part[name], math.nan) if name in there else zeros for name in sums}
+            columns |= {name: part[name] if name in there else no_days for name in dates}
+            tables.append(pa.table(columns | {name: part[name] for name in (*least, *greatest)}))
+        rows = eager_from_arrow(first, concat_keys(tables, self.columns))
+        return self._added_up(rows, sums, least, (*dates, *greatest))
 
     def with_keys(self, rows: Frame, sums: Sequence[str], others: Sequence[str]) -> Frame:
         """Join the frames that the keys need, and select the key columns, the sums and the other columns."""

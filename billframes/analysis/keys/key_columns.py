@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from billframes.analysis.data.engine import stack
 from billframes.analysis.data.expressions import null_column, period_numbers
 from billframes.analysis.declare.columns import UNASSIGNED, UNKNOWN, Frame
 from billframes.analysis.keys.by import Key
@@ -34,10 +35,12 @@ def _first_known(columns: Sequence[str], types: Mapping[str, Any]) -> nw.Expr:
     return nw.coalesce(*known) if len(known) > 1 else known[0] if known else null_column(nw.String)
 
 
-def own_labels(key: Key) -> Iterable[nw.Expr]:
-    """Return a key's columns, without labels that are only the id: another part may have the name."""
-    id_ = C(key.columns[0])
-    return [id_, *[nw.when(C(label) != id_).then(C(label)).alias(label) for label in key.columns[1:]]]
+def own_labels(key: Key, rows: pa.Table) -> Iterable[tuple[str, pa.ChunkedArray]]:
+    """Yield a key's columns by name, without labels that are only the id: another part may have the name."""
+    id_ = rows[key.columns[0]]
+    yield key.columns[0], id_
+    for label in key.columns[1:]:
+        yield label, pc.if_else(pc.not_equal(rows[label], id_), rows[label], pa.scalar(None, rows[label].type))
 
 
 def label_of_key(key: Key) -> nw.Expr:
@@ -85,19 +88,26 @@ def as_text(rows: Frame) -> Frame:
     return rows.with_columns(C(*coded).cast(nw.String)) if coded else rows
 
 
-def concat_keys(parts: Sequence[Frame], names: Sequence[str]) -> Frame:
-    """Concatenate frames; columns of keys are cast to the types of the first frame."""
-    types = parts[0].collect_schema()
-    return stack([parts[0], *(_with_types(part, {name: types[name] for name in names}) for part in parts[1:])])
+def concat_keys(parts: Sequence[pa.Table], names: Sequence[str]) -> pa.Table:
+    """Concatenate tables; columns of keys are cast to the types of the first table."""
+    kinds = {name: parts[0].schema.field(name).type for name in names}
+    return pa.concat_tables(
+        [
+            pa.table({name: _cast(part[name], kinds.get(name, part[name].type)) for name in part.column_names})
+            for part in parts
+        ]
+    )
 
 
-def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
-    there = part.collect_schema()
-    casts = [_cast(name, there[name], dtype) for name, dtype in types.items() if there[name] != dtype]
-    return part.with_columns(*casts) if casts else part
-
-
-def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
-    is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
-    return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)
+    if column.type == kind:
+        return column
+    if _is_text(column.type) and not _is_text(kind):
+        is_label = pc.is_in(column, value_set=pa.array([UNASSIGNED, UNKNOWN], column.type))
+        column = pc.if_else(is_label, pa.scalar(None, column.type), column)
+    return column.cast(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
