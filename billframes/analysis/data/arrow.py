@@ -123,16 +123,16 @@ class ArrowRows(nw.DataFrame[pa.Table]):
         of = _Expressions(self)
         return self._of(self._values | {name: of.later(expr) for name, expr in pairs}, self._size)
 
-    def with_values_if(self, values: Mapping[str, tuple[Any, Any]]) -> ArrowRows:
-        """Add columns that have a value in the rows in which a condition holds, and 0 in the others."""
+    def with_values(self, values: Mapping[str, tuple[Any, Any]]) -> ArrowRows:
+        """Add columns of values; those with a condition are 0 in the rows in which it does not hold."""
         of = _Expressions(self)
 
         def made(value: Any, condition: Any) -> Any:
-            return STEPS["when_then"](of.value(condition), of.value(value), _ZERO)
+            found = of.value(value)
+            return found if condition is None else STEPS["when_then"](of.value(condition), found, _ZERO)
 
-        return self._of(
-            self._values | {name: _Later(partial(made, *each)) for name, each in values.items()}, self._size
-        )
+        later = {name: _Later(partial(made, *each)) for name, each in values.items()}
+        return self._of(self._values | later, self._size)
 
     def filter(self, *predicates: Any, **constraints: Any) -> Any:
         """Keep the rows in which all predicates hold."""

@@ -81,10 +81,8 @@ class Sum:
 
 def _with_values(rows: Frame, sums: Sequence[Sum]) -> Frame:
     """Add the values of sums; rows of Arrow need no expression for a condition, which takes long to make."""
-    chosen = {each.name: (each.of, each.when) for each in sums if each.when is not None}
-    if chosen and isinstance(rows, ArrowRows):
-        rows = cast("Frame", rows.with_values_if(chosen))
-        sums = [each for each in sums if each.when is None]
+    if isinstance(rows, ArrowRows):
+        return cast("Frame", rows.with_values({each.name: (each.of, each.when) for each in sums}))
     return rows.with_columns(**{each.name: each.value for each in sums}) if sums else rows
 
 
