@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame, column_names, source_of
 from billframes.periods import FiscalYear, Period
 
-# A column is named several times in each call, and Narwhals makes an expression anew for each.
+# Narwhals takes long to make an expression, and each call names a column several times.
 C = functools.lru_cache(maxsize=1000)(nw.col)
 
 Rates = Mapping[str, float | Mapping[Any, float]]
