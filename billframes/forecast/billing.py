@@ -34,11 +34,6 @@ class Billing:
     began: int
     shares: Floats
 
-    @property
-    def known(self) -> Floats:
-        """Worth unbilled at the end of the week, by age of the work."""
-        return _unbilled(self.work, self.week)
-
     def pace(self, week: int, weeks: int) -> Floats:
         """Return the value of work to expect in each of the weeks after one, from a year's weeks of the same place."""
         year = np.arange(max(week - YEAR + 1, self.began), week + 1)
@@ -68,7 +63,7 @@ class Billing:
         for week in range(first, self.week - min(ends) + 1, _EVERY):
             weeks = min(max(ends), self.week - week)
             by_work = self.expected(week, weeks)
-            units = np.r_[_unbilled(self.work, week), self.pace(week, weeks)]
+            units = np.r_[self.work.left(week), self.pace(week, weeks)]
             expected = np.cumsum(units @ by_work)
             billed = np.cumsum(self.work.billed[week + 1 : week + weeks + 1].sum(1))
             for each, end in zip(found, ends, strict=True):
@@ -91,11 +86,6 @@ def billing(history: History, week: int, weeks: int) -> Billing | None:
     billed, unbilled = (add_by(place, each[year].ravel(), _MONTHS * _PLACES) for each in (work.billed, work.unbilled))
     shares: Floats = np.divide(billed, unbilled, out=np.zeros(len(billed)), where=unbilled > 0).clip(0.0, 1.0)
     return Billing(work, calendar, week, int(there[0]), shares.reshape(_MONTHS, _PLACES))
-
-
-def _unbilled(work: Work, week: int) -> Floats:
-    unbilled: Floats = work.unbilled[week] - work.billed[week]
-    return unbilled
 
 
 def _months(calendar: Calendar, done: Ints, billed: Ints) -> Ints:

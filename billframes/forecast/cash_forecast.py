@@ -18,13 +18,11 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.errors import ParameterError
-from billframes.forecast.forecasts import Forecast, forecast
-from billframes.forecast.from_book import OF_BOOK, RANGE, SIMPLE_RULE
+from billframes.forecast.forecasts import Forecast, forecast, limits
 from billframes.forecast.horizons import Horizons
-from billframes.forecast.preparing import LEAST_WEEKS, Prepared, prepare
-from billframes.forecast.ranges import limits
+from billframes.forecast.preparing import LEAST_WEEKS, OF_BOOK, RANGE, SIMPLE_RULE, Prepared, prepare
 from billframes.forecast.reading import Given
-from billframes.forecast.rows import of_clients, of_firm, of_invoices, schema
+from billframes.forecast.rows import MONEY, of_clients, of_firm, of_invoices, schema
 from billframes.forecast.rules import LARGE_INVOICE, WIDE_RANGE
 from billframes.periods import DateLike
 
@@ -120,7 +118,6 @@ def cash_forecast(
 
 
 def _note_doubts(prepared: Prepared, found: Forecast) -> None:
-    """Note a range that is too wide, and one open invoice that is much of the sum."""
     notes = prepared.frames.notes
     if prepared.history.work is None:
         return
@@ -197,14 +194,7 @@ ANALYSIS = Analysis(
     table=TableSpec(
         title="Cash forecast",
         optional=("speed", "contingent_amount", "naive_amount"),
-        brief=(
-            "cash_amount",
-            "low_amount",
-            "high_amount",
-            "open_cash_amount",
-            "unbilled_cash_amount",
-            "future_cash_amount",
-        ),
+        brief=MONEY,
         keys=("horizon", "invoice_number", "client_name"),
         adds_up=False,
     ),

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections.abc import Collection
 from typing import Any
 
-import pyarrow as pa
-
-from billframes._shared.format import short_date
 from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import Call
-from billframes.analysis.data.expressions import midnight
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.errors import ParameterError
-from billframes.forecast.from_book import OF_BOOK, RANGE, SIMPLE_RULE
-from billframes.forecast.history import History
-from billframes.forecast.horizons import Horizon, Horizons
-from billframes.forecast.preparing import Checked, prepare
+from billframes.forecast.horizons import Horizons
+from billframes.forecast.preparing import OF_BOOK, RANGE, SIMPLE_RULE, prepare
 from billframes.forecast.reading import Given
 from billframes.periods import DateLike
-
-_SCHEMA = {
-    "forecast": pa.string(),
-    "as_of": pa.timestamp("us"),
-    "end": pa.timestamp("us"),
-    "weeks": pa.float64(),
-    **dict.fromkeys(("cash_amount", "low_amount", "high_amount", "received_amount"), pa.float64()),
-    "outcome": pa.string(),
-    "error": pa.float64(),
-    "naive_amount": pa.float64(),
-    "phi": pa.float64(),
-}
 
 
 @sheet("invoices", "receipts", "time_entries?", "expenses?", "fixed_fees?", "*", "matters?")
@@ -121,33 +101,10 @@ def cash_forecast_record(
         raise ParameterError(
             "The record needs time entries with rates: without them, only the cash of open invoices can be forecast."
         )
-    rows = [
-        _row(prepared.history, horizon, each)
-        for nth, horizon in enumerate(prepared.horizons)
-        for each in prepared.checked(nth)
-        if not math.isnan(each.received)
-    ]
+    rows = [each for nth in range(len(prepared.horizons)) for each in prepared.checked(nth)]
     rows.sort(key=lambda row: (row["as_of"], row["weeks"]))
     call.day(prepared.history.day)
-    return call.listed(rows, pa.schema(_SCHEMA))
-
-
-def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
-    day = history.day - dt.timedelta(days=7 * (history.last - past.week))
-    return {
-        "forecast": f"{short_date(day)}, {round(horizon.weeks)} weeks",
-        "as_of": midnight(day),
-        "end": midnight(day + dt.timedelta(days=round(7 * horizon.span[1]))),
-        "weeks": horizon.weeks,
-        "cash_amount": past.cash,
-        "low_amount": past.low,
-        "high_amount": past.high,
-        "received_amount": past.received,
-        "outcome": past.outcome,
-        "error": past.received / past.cash - 1 if past.cash > 0 else None,
-        "naive_amount": past.naive,
-        "phi": past.widening,
-    }
+    return call.listed(rows, ANALYSIS.schema)
 
 
 ANALYSIS = Analysis(
@@ -171,7 +128,8 @@ ANALYSIS = Analysis(
     ),
     own=("as_of", "invoices", "matters", "expenses", "fixed_fees"),
     arguments={"settings": "Only the time zone is used, for the day of the load."},
-    rows="by day and weeks: `forecast`, which names both,",
+    rows="by day and weeks, which `forecast` names:",
+    keys=("forecast",),
     columns=(
         Measure("as_of", "Forecast of", "date", "The day of the forecast."),
         RANGE[0],

@@ -30,14 +30,7 @@ def add_by(place: Ints, amounts: Floats, number: int = 0) -> Floats:
 
 
 def non_decreasing(values: Floats, weights: Floats) -> Floats:
-    """
-    Return the nearest values that never fall: neighbours in the wrong order become their weighted mean.
-
-    Examples
-    --------
-    >>> non_decreasing(np.array([0.2, 0.1, 0.8, 0.7]), np.full(4, 100.0)).round(2).tolist()
-    [0.15, 0.15, 0.75, 0.75]
-    """
+    """Return the nearest values that never fall: neighbours in the wrong order become their weighted mean."""
     pools: list[tuple[float, float, int]] = []
     for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
         pool = (value, weight, 1)

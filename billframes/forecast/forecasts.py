@@ -1,4 +1,4 @@
-"""The forecast at the end of a week, and the record of those made before.
+"""The forecast at the end of a week, how far it can be off, and the record of those made before.
 
 Cash comes from three parts: open invoices, work done but not billed, and work not done yet. Past forecasts use what was
 known in their week only.
@@ -6,21 +6,15 @@ known in their week only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from billframes.forecast.billing import YEAR, billing
-from billframes.forecast.curves import (
-    AGES,
-    Floats,
-    Ints,
-    cash_shares,
-    hazards_of_falls,
-    hazards_of_today,
-    speeds,
-)
+from billframes.forecast.curves import AGES, Floats, Ints, cash_shares, hazards_of_falls, hazards_of_today, speeds
 from billframes.forecast.history import WORK_AGES, History, Known
 
 Span = tuple[float, float]
@@ -30,6 +24,9 @@ FEWEST_INVOICES, FEWEST_WEEKS = 50, 26
 _TWOYEARS = 104
 ALWAYS = 0.05
 """The part of all cash that can always be off: weeks, holidays, whatever hits all clients."""
+# How much wider a range is, as a factor of its variance, before any forecast could be checked.
+_FIRST_WIDENING = 2.0
+_WEIGHT, _MOST = 4.0, 12.0
 
 
 @dataclass(frozen=True)
@@ -92,8 +89,8 @@ def forecast(history: History, week: int, spans: Sequence[Span]) -> Forecast:
     still = (balance > 0) & (rows["age"] < AGES - 1)
     place, age, balance, pace = (each[still] for each in (rows["place"], rows["age"], balance, pace))
     ahead = age[:, None] + 1 + np.arange(weeks)
-    settled = _open_after(np.r_[hazards, far], ahead, pace)
-    fallen = -np.diff(np.c_[np.ones(len(age)), settled], axis=1)
+    left = np.exp(-np.cumsum(np.r_[hazards, far][ahead] * pace[:, None], axis=1))
+    fallen = -np.diff(np.c_[np.ones(len(age)), left], axis=1)
     shares = _in_spans(fallen * np.r_[cash, np.full(weeks + 1, cash[-1])][ahead], spans)
     by_invoice = balance[:, None] * shares
     total = np.cumsum(np.r_[hazards, far])
@@ -118,12 +115,6 @@ def _curves(history: History, known: Known, week: int) -> tuple[Floats, Floats]:
     )
     hazards = hazards_of_falls(fallen, at_risk, hazards, float(known.amount.mean()))
     return hazards, cash_shares(cash, fallen)
-
-
-def _open_after(hazards: Floats, ahead: Ints, pace: Floats) -> Floats:
-    """Return the share of each invoice that is open after 1, 2, … more weeks."""
-    left: Floats = np.exp(-np.cumsum(hazards[ahead] * pace[:, None], axis=1))
-    return left
 
 
 def _less_credits(history: History, known: Known) -> Floats:
@@ -171,7 +162,7 @@ def _new_cash(
     by_work = _in_spans(_convolve(billed.expected(week, weeks), paid), spans) * realized
     by_age, to_come = by_work[:WORK_AGES], by_work[WORK_AGES:]
     errors = billed.errors([max(int(np.ceil(end)), 1) for _, end in spans])
-    return by_age, billed.known @ by_age, billed.pace(week, weeks) @ to_come, errors
+    return by_age, billed.work.left(week) @ by_age, billed.pace(week, weeks) @ to_come, errors
 
 
 def _weeks(spans: Sequence[Span]) -> int:
@@ -209,3 +200,28 @@ def by_simple_rule(history: History, week: int) -> float:
     old = (known.age >= 26) & (known.age < 78)
     paid = 1 - known.balance[old].sum() / max(known.amount[old].sum(), 1e-9) if old.any() else 1.0
     return float(known.amount[known.age < YEAR].sum() / YEAR * paid)
+
+
+def normal(level: float) -> float:
+    """Return how many standard deviations from the middle a range of a level begins."""
+    return round(NormalDist().inv_cdf((1 + level) / 2), 4)
+
+
+def limits(cash: float, variance: float, factor: float, level: float) -> tuple[float, float]:
+    """Return the ends of the range of a sum, log-normal around it."""
+    if not cash > 0:
+        return cash, cash
+    sigma = math.sqrt(math.log1p(factor * variance / cash**2))
+    spread = normal(level) * sigma
+    return cash * math.exp(-(sigma**2) / 2 - spread), cash * math.exp(-(sigma**2) / 2 + spread)
+
+
+def widening(squares: Floats, independent: float) -> float:
+    """
+    Return the factor of the variance that past forecasts ask for, of which some don't overlap.
+
+    `squares` are (received − forecast)² ÷ variance of those whose weeks have passed.
+    """
+    number = min(max(independent, 0.0), _MOST) if len(squares) else 0.0
+    mean = float(squares.mean()) if number else 0.0
+    return max((_WEIGHT * _FIRST_WIDENING + number * mean) / (_WEIGHT + number), 1.0)

@@ -80,6 +80,11 @@ class Work:
         left = self.worth[:, ::-1].cumsum(axis=1)[:, ::-1]
         return _by_age(left, len(self.worth), WORK_AGES)
 
+    def left(self, week: int) -> Floats:
+        """Return the worth unbilled at the end of a week, by age of the work."""
+        left: Floats = self.unbilled[week] - self.billed[week]
+        return left
+
 
 @dataclass(frozen=True)
 class Calendar:

@@ -56,7 +56,8 @@ def read_horizons(horizons: Horizons, day: dt.date) -> list[Horizon]:
             return list(_months(day))
         if horizons == "weeks":
             starts = [day + dt.timedelta(days=7 * nth + 1) for nth in range(_WEEKS)]
-            return [_week(start, day) for start in starts]
+            length = dt.timedelta(days=6)
+            return [Horizon(f"from {short_date(start)}", start, start + length, day) for start in starts]
     weeks: list[int] = list[Any](horizons) if isinstance(horizons, Sequence) else [horizons]
     whole = all(isinstance(each, Integral) and not isinstance(each, bool) and 0 < each <= _LONGEST for each in weeks)
     if not weeks or not whole or weeks != sorted(set(weeks)):
@@ -66,10 +67,6 @@ def read_horizons(horizons: Horizons, day: dt.date) -> list[Horizon]:
         )
     ends = [day + dt.timedelta(days=7 * int(each)) for each in weeks]
     return [Horizon(f"by {short_date(end)}", day + dt.timedelta(days=1), end, day) for end in ends]
-
-
-def _week(start: dt.date, day: dt.date) -> Horizon:
-    return Horizon(f"from {short_date(start)}", start, start + dt.timedelta(days=6), day)
 
 
 def _months(day: dt.date) -> list[Horizon]:

@@ -51,7 +51,6 @@ def forecast(month: Month) -> pd.DataFrame | None:
 
 
 def _range_notes(rows: pd.DataFrame, size: float) -> Iterator[str]:
-    """Say what the ranges are, and how good earlier forecasts were."""
     yield f"Cumulative, rounded to {size:,.0f}. In four of five cases it lies within the range."
     if _checked(rows):
         yield record_sentence(rows)

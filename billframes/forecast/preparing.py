@@ -1,10 +1,13 @@
-"""Read the arguments of a forecast and its record, refuse data that can't carry one, and note doubts."""
+"""Read the arguments of a forecast and its record, refuse data that can't carry one, and note doubts.
+
+What both analyses declare alike is here, too: columns, and the arguments that a book fills in.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,28 +16,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._shared.format import long_date
+from billframes._shared.format import long_date, short_date
 from billframes._shared.names import as_given
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
+from billframes.analysis.data.expressions import midnight
 from billframes.analysis.data.people import without_people
+from billframes.analysis.declare.metrics import Measure, sum_measure
+from billframes.analysis.declare.spec import BookArgument
 from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.forecast.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
+from billframes.forecast.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, limits, past_forecasts, widening
 from billframes.forecast.history import DAY, History
 from billframes.forecast.horizons import Horizon, Horizons, read_horizons
-from billframes.forecast.ranges import limits, widening
 from billframes.forecast.reading import Given, read_history, read_invoices
-from billframes.forecast.rules import (
-    MISSED,
-    NO_SEASON,
-    NO_WORK,
-    OLD_BALANCES,
-    RULE_IS_NEARER,
-    UNCHECKED,
-    WRITTEN_OFF,
-)
+from billframes.forecast.rules import MISSED, NO_SEASON, NO_WORK, OLD_BALANCES, RULE_IS_NEARER, UNCHECKED, WRITTEN_OFF
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike
 
@@ -47,22 +44,43 @@ _NIGHTLY, _SEVERAL_OLD, _CENT = 7, 5, 0.005
 _SEASONS, _SEEN_TWICE = (12, 1, 8), 730
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A past forecast of one horizon beside what came, with the range that its own record gave it."""
+def _day(book: Any, period: Any) -> Any:
+    return book.loaded_on("invoices") or period.end
 
-    week: int
-    cash: float
-    low: float
-    high: float
-    received: float
-    naive: float
-    widening: float
 
-    @property
-    def outcome(self) -> str:
-        """Where what came was: "inside", "above" or "below" the range."""
-        return "below" if self.received < self.low else "above" if self.received > self.high else "inside"
+def _seen(place: int) -> Callable[[Any, Any], Any]:
+    """Return what takes a part of what the versions of a book's mirror show; None without two versions."""
+
+    def part(book: Any, _period: Any) -> Any:
+        falls = getattr(getattr(book, "_client", None), "_falls", None)
+        seen = falls() if falls else None
+        return None if seen is None else seen[place]
+
+    return part
+
+
+RANGE = (
+    Measure("end", "To", "date", "The last day on which cash counts."),
+    sum_measure("cash_amount", "Expected cash", "money", "The cash expected in these days."),
+    Measure("low_amount", "Low", "money", "In one of ten cases, less comes in."),
+    Measure("high_amount", "High", "money", "In one of ten cases, more comes in."),
+)
+"""Columns of forecasts and of their record."""
+
+SIMPLE_RULE = Measure(
+    "naive_amount",
+    "12 months’ billing",
+    "money",
+    "A simple rule, to compare with: 12 months’ billing × the share of it that is paid.",
+)
+
+OF_BOOK = {
+    "as_of": BookArgument(_day, "By default the day of the load, whatever the period."),
+    "since": BookArgument(_seen(0), "By default the first day of the mirror, else of the payments."),
+    "receipts": BookArgument(_seen(1), "By default those of the book's mirror."),
+    "became_final": BookArgument(_seen(2), "By default those of the book's mirror."),
+}
+"""The arguments of both analyses that a book fills in."""
 
 
 @dataclass(frozen=True)
@@ -83,53 +101,65 @@ class Prepared:
         squares = np.array([(each.received[nth] - each.cash[nth]) ** 2 / each.variance[nth] for each in passed])
         return widening(squares, (week - self.history.since) / end - 1)
 
-    def checked(self, nth: int) -> list[Checked]:
-        """Return the past forecasts of a horizon; what came is NaN if its days have not passed."""
-        found = []
+    def checked(self, nth: int) -> list[dict[str, Any]]:
+        """Return the past forecasts of a horizon whose days have passed, with the range that their own record gave."""
+        horizon, found = self.horizons[nth], []
         for each in self.past:
+            cash, variance, received, naive = (
+                float(values[nth]) for values in (each.cash, each.variance, each.received, each.naive)
+            )
+            if math.isnan(received):
+                continue
             factor = self.widening(nth, each.week)
-            low, high = limits(each.cash[nth], each.variance[nth], factor, self.level)
-            row = each.cash[nth], low, high, each.received[nth], each.naive[nth], factor
-            found.append(Checked(each.week, *map(float, row)))
+            low, high = limits(cash, variance, factor, self.level)
+            day = self.history.day - dt.timedelta(days=7 * (self.history.last - each.week))
+            found.append(
+                {
+                    "forecast": f"{short_date(day)}, {round(horizon.weeks)} weeks",
+                    "as_of": midnight(day),
+                    "end": midnight(day + dt.timedelta(days=round(7 * horizon.span[1]))),
+                    "weeks": horizon.weeks,
+                    "cash_amount": cash,
+                    "low_amount": low,
+                    "high_amount": high,
+                    "received_amount": received,
+                    "outcome": "below" if received < low else "above" if received > high else "inside",
+                    "error": received / cash - 1 if cash > 0 else None,
+                    "naive_amount": naive,
+                    "phi": factor,
+                }
+            )
         return found
 
     def record(self, nth: int) -> dict[str, Any]:
         """Return how the past forecasts of a horizon did, as JSON values."""
-        checked = [each for each in self.checked(nth) if not math.isnan(each.received)]
-        came = sum(each.received for each in checked)
+        checked = self.checked(nth)
+        came = sum(each["received_amount"] for each in checked)
         error, naive = (
-            sum(abs(getattr(each, name) - each.received) for each in checked) / came if came > 0 else None
-            for name in ("cash", "naive")
+            sum(abs(each[name] - each["received_amount"]) for each in checked) / came if came > 0 else None
+            for name in ("cash_amount", "naive_amount")
         )
         return {
             "horizon": self.horizons[nth].name,
             "weeks": self.horizons[nth].weeks,
             "forecasts": len(checked),
-            "inside": sum(each.outcome == "inside" for each in checked),
+            "inside": sum(each["outcome"] == "inside" for each in checked),
             "error": error,
             "naive_error": naive,
             "phi": self.widening(nth, self.history.last),
         }
 
 
-def read_level(level: float) -> float:
-    """Return the part of cases that the range is for; refuse other values."""
+def _read_level(level: float) -> float:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
         raise ParameterError(f"{as_given('level', level)} takes a share of cases from 0.5 to below 1, such as 0.8.")
     return float(level)
 
 
-def prepare(
-    frames: Call,
-    given: Given,
-    as_of: DateLike,
-    horizons: Horizons,
-    level: float,
-    every: int = 4,
-) -> Prepared:
+def prepare(frames: Call, given: Given, as_of: DateLike, horizons: Horizons, level: float, every: int = 4) -> Prepared:
     """Read the arguments and the frames of a forecast, refuse those that say too little, and note doubts."""
     day = read_date(as_of, "as_of")
-    spans, level = read_horizons(horizons, day), read_level(level)
+    spans, level = read_horizons(horizons, day), _read_level(level)
     need_open_on(frames, ("invoices", "time_entries"), day)
     # The frames have no users to look up the names in the settings.
     settings = without_people(frames.data.given_settings)
@@ -182,7 +212,6 @@ def _need_enough(history: History) -> None:
 
 
 def _need_enough_for(history: History, horizons: Sequence[Horizon]) -> None:
-    """Refuse short horizons of few invoices."""
     number, became = _of_year(history)
     if number < _FEW_INVOICES and any(each.weeks < _SHORT for each in horizons):
         raise ParameterError(f"{became}, and less than {_SHORT} weeks need {_FEW_INVOICES}. Pass horizons=(8, 13).")
@@ -212,20 +241,18 @@ def _check_old_balances(frames: Call, history: History) -> None:
 
 
 def _note_record(prepared: Prepared) -> None:
-    """Note that no forecast could be checked, or that the last ones missed on the same side."""
     history, notes = prepared.history, prepared.frames.notes
     notes.add(UNCHECKED, float(history.last - history.since < _CHECKED_WEEKS))
     for nth, horizon in enumerate(prepared.horizons):
         _note_nearer_rule(prepared, nth)
-        last = [each for each in prepared.checked(nth) if each.received == each.received][-2:]
+        last = prepared.checked(nth)[-2:]
         for outcome, side, pace in (("below", "high", "more slowly"), ("above", "low", "faster")):
             words = {"weeks": round(horizon.weeks), "side": side, "pace": pace}
-            missed = [each for each in last if each.outcome == outcome]
+            missed = [each for each in last if each["outcome"] == outcome]
             notes.add(MISSED, 2 if len(missed) == 2 else 0, **words)
 
 
 def _note_nearer_rule(prepared: Prepared, nth: int) -> None:
-    """Note that the simple rule was nearer than the forecasts of all weeks up to a day."""
     record, (start, end) = prepared.record(nth), prepared.horizons[nth].span
     weeks = round(end)
     if not start and weeks >= LEAST_WEEKS and record["forecasts"] >= _SEVERAL_CHECKED:
@@ -241,7 +268,6 @@ def _note_season(prepared: Prepared, *, months: bool) -> None:
 
 
 def _note_write_offs(prepared: Prepared, given: Given) -> None:
-    """Note many old invoices that fell to 0 at one refresh."""
     receipts = given.receipts
     if receipts is None or given.payments is not None or "balance_after" not in receipts.columns:
         return

@@ -185,7 +185,6 @@ def _read_falls(given: Given) -> tuple[pa.Table, dt.date | None]:
 
 
 def _table(frame: Any, name: str, columns: Sequence[str], optional: Collection[str] = ()) -> pa.Table:
-    """Return columns of a frame of any kind, such as the one of `Mirror.implied_receipts`."""
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:

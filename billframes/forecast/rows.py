@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from billframes.analysis.data.expressions import midnight
-from billframes.forecast.curves import AGES, Floats, add_by
-from billframes.forecast.forecasts import ALWAYS, Forecast, by_simple_rule
+from billframes.forecast.curves import AGES, Floats, Ints, add_by
+from billframes.forecast.forecasts import ALWAYS, Forecast, by_simple_rule, limits, normal
 from billframes.forecast.preparing import Prepared
-from billframes.forecast.ranges import limits, normal
 
 WORK_TO_COME = "Work not done yet"
 """The client's name in the last row by client or invoice: no client is known for it."""
@@ -91,76 +90,69 @@ def of_clients(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
     weight = add_by(of, found.balance, number)
     speed = add_by(of, found.balance * found.speed, number) / np.where(weight > 0, weight, np.nan)
     worth = history.work.by_client if history.work else np.zeros((number, len(found.by_age)))
-    most = np.maximum(balance, 0.0) + np.maximum(worth.sum(1), 0.0)
     ties = [*map(str, zip(*ids.values(), strict=True))]
+    yield from _listed(prepared, found, ids, ties, of, (balance, never, speed), worth)
+
+
+def of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
+    """Yield a row for each horizon and open invoice or credit, the largest first, and for work on no invoice."""
+    invoices = prepared.invoices
+    balance, never = _balances(prepared, found)
+    ids = {name: invoices[name].to_pylist() for name in _OF_INVOICE if name in invoices.column_names}
+    speed = np.full(len(balance), np.nan)
+    speed[found.place] = found.speed
+    yield from _listed(prepared, found, ids, ids["invoice_id"], found.place, (balance, never, speed), None)
+
+
+def _listed(
+    prepared: Prepared,
+    found: Forecast,
+    ids: dict[str, list[Any]],
+    ties: list[Any],
+    of: Ints,
+    known: tuple[Floats, Floats, Floats],
+    worth: Floats | None,
+) -> Iterator[dict[str, Any]]:
+    """
+    Yield rows for each horizon of what is open, the largest first, and those of work.
+
+    `of` is the row of each open invoice, and `known` are balances, what is never expected of them, and speeds. `worth`
+    is the unbilled work of clients by age; None for invoices, which have none.
+    """
+    balance, number = known[0], len(known[0])
     for nth in range(len(prepared.horizons)):
-        share = found.share[:, nth]
-        owed, unbilled = add_by(of, found.by_invoice[:, nth], number), worth @ found.by_age[:, nth]
+        share, days = found.share[:, nth], _days(prepared, nth)
+        owed = add_by(of, found.by_invoice[:, nth], number)
+        unbilled = np.zeros(number) if worth is None else worth @ found.by_age[:, nth]
         variance = add_by(of, found.balance**2 * share * (1 - share), number) + np.abs(unbilled) * found.lump
         variance = variance + (unbilled * found.errors[nth]) ** 2
-        shown = np.flatnonzero((np.abs(balance) > _CENT) | (np.abs(owed + unbilled) > _CENT))
-        rest = (balance, never, speed)
-        yield from _listed(prepared, nth, shown, ids, ties, (owed, unbilled, variance, most), rest)
-        if history.work:
+        most = np.maximum(balance, 0.0) + (0.0 if worth is None else np.maximum(worth.sum(1), 0.0))
+        cash = owed + unbilled
+        shown = np.flatnonzero((np.abs(balance) > _CENT) | (np.abs(cash) > _CENT))
+        for at in sorted(shown.tolist(), key=lambda at: (-cash[at], ties[at])):
+            parts = (cash[at], *_ends(prepared, cash[at], variance[at], most[at]), owed[at], unbilled[at], 0.0)
+            yield {
+                **days,
+                **{name: values[at] for name, values in ids.items()},
+                **(dict(zip(MONEY, parts, strict=True)) if worth is None else _parts(prepared, parts)),
+                "receivable_amount": balance[at],
+                "never_amount": known[1][at],
+                "speed": None if math.isnan(known[2][at]) else known[2][at],
+            }
+        if prepared.history.work:
+            if worth is None:
+                yield _of_work(prepared, found, nth, _UNBILLED_WORK, unbilled=found.unbilled[nth])
             yield _of_work(prepared, found, nth, WORK_TO_COME, future=found.future[nth])
 
 
 def _of_work(
     prepared: Prepared, found: Forecast, nth: int, name: str, unbilled: float = 0.0, future: float = 0.0
 ) -> dict[str, Any]:
-    """Return the row of work that is on no invoice."""
     cash = unbilled + future
     variance = abs(cash) * found.lump + (cash * found.errors[nth]) ** 2
     parts = (cash, *_ends(prepared, cash, variance, math.inf), 0.0, unbilled, future)
     no_balances = {"client_name": name, **dict.fromkeys(_BALANCES, 0.0)}
     return {**_days(prepared, nth), **dict(zip(MONEY, parts, strict=True)), **no_balances}
-
-
-def of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
-    """Yield a row for each horizon and open invoice or credit, the largest first, and for work on no invoice."""
-    invoices, place = prepared.invoices, found.place
-    balance, never = _balances(prepared, found)
-    ids = {name: invoices[name].to_pylist() for name in _OF_INVOICE if name in invoices.column_names}
-    owed, variance, speed = (np.full(len(balance), value) for value in (0.0, 0.0, np.nan))
-    speed[place] = found.speed
-    for nth in range(len(prepared.horizons)):
-        share = found.share[:, nth]
-        owed[place], variance[place] = found.by_invoice[:, nth], found.balance**2 * share * (1 - share)
-        amounts, shown = (owed, np.zeros(len(owed)), variance, balance), np.flatnonzero(np.abs(balance) > _CENT)
-        yield from _listed(prepared, nth, shown, ids, ids["invoice_id"], amounts, (balance, never, speed))
-        if prepared.history.work:
-            yield _of_work(prepared, found, nth, _UNBILLED_WORK, unbilled=found.unbilled[nth])
-            yield _of_work(prepared, found, nth, WORK_TO_COME, future=found.future[nth])
-
-
-def _listed(
-    prepared: Prepared,
-    nth: int,
-    shown: Any,
-    ids: dict[str, list[Any]],
-    ties: list[Any],
-    amounts: tuple[Floats, Floats, Floats, Floats],
-    rest: tuple[Floats, Floats, Floats],
-) -> Iterator[dict[str, Any]]:
-    """
-    Yield rows of what is shown, the largest first.
-
-    `amounts` are the cash of open invoices and of unbilled work, its variance, and the most that it can be; `rest` are
-    balances, what is never expected, and speeds.
-    """
-    cash, days, is_known = amounts[0] + amounts[1], _days(prepared, nth), "invoice_id" in ids
-    for at in sorted(shown.tolist(), key=lambda at: (-cash[at], ties[at])):
-        owed, unbilled, variance, most = (each[at] for each in amounts)
-        parts = (cash[at], *_ends(prepared, cash[at], variance, most), owed, unbilled, 0.0)
-        balance, never, speed = (each[at] for each in rest)
-        yield {
-            **days,
-            **{name: values[at] for name, values in ids.items()},
-            **(dict(zip(MONEY, parts, strict=True)) if is_known else _parts(prepared, parts)),
-            "receivable_amount": balance,
-            "never_amount": never,
-            "speed": None if math.isnan(speed) else speed,
-        }
 
 
 def _parts(prepared: Prepared, parts: tuple[Any, ...]) -> dict[str, Any]:
@@ -170,6 +162,5 @@ def _parts(prepared: Prepared, parts: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _ends(prepared: Prepared, cash: float, variance: float, most: float) -> tuple[float, float]:
-    """Return the ends of the range of a client or an invoice."""
     spread = normal(prepared.level) * math.sqrt(2 * (variance + (ALWAYS * cash) ** 2))
     return max(cash - spread, 0.0), min(cash + spread, max(most, cash))

@@ -13,11 +13,10 @@ from hypothesis import given, settings, strategies as st
 
 from billframes.analysis import cash_forecast, cash_forecast_record
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
-from billframes.forecast import curves, ranges
-from billframes.forecast.forecasts import _convolve, _less_credits
+from billframes.forecast import curves
+from billframes.forecast.forecasts import _convolve, _less_credits, limits, widening
 from billframes.forecast.history import Falls, History
 from billframes.forecast.horizons import read_horizons
-from tests.forecast import tries
 from tests.forecast.firms import Firm, Habits, make_firm
 
 LAST, SINCE = 300, 200
@@ -127,10 +126,10 @@ def test_new_bills_are_paid_as_they_age():
 
 
 def test_the_range_is_log_normal_and_widened_by_its_record():
-    assert ranges.limits(100_000.0, 20_000.0**2, 2.0, 0.8) == pytest.approx((67_434, 137_308), abs=0.5)
-    assert ranges.widening(np.full(4, 5.0), 4) == 3.5
-    assert ranges.widening(np.zeros(0), 0) == 2.0
-    assert ranges.widening(np.zeros(12), 12) == 1.0
+    assert limits(100_000.0, 20_000.0**2, 2.0, 0.8) == pytest.approx((67_434, 137_308), abs=0.5)
+    assert widening(np.full(4, 5.0), 4) == 3.5
+    assert widening(np.zeros(0), 0) == 2.0
+    assert widening(np.zeros(12), 12) == 1.0
 
 
 def test_a_credit_lowers_the_clients_oldest_invoices():
@@ -478,23 +477,3 @@ def test_the_record_says_how_often_what_came_was_inside(frames):
             "phi": pytest.approx(run(frames, horizons=(8,)).attrs["record"][0]["phi"]),
         }
     )
-
-
-# What `python -m tests.forecast --try` compares.
-
-
-@pytest.mark.parametrize("name", ["prebills", "voided"])
-def test_a_try_differs_from_the_forecast_only_by_what_it_tries(made_firm, name, monkeypatch):
-    def forecasts() -> pd.DataFrame:
-        rows = pd.DataFrame(tries.TRIES[name](made_firm, 3))
-        return rows.pivot_table("forecast", index="horizon", columns="way", aggfunc="sum")
-
-    # Few forecasts, because each takes a while.
-    monkeypatch.setattr(tries, "_EVERY", 20)
-    spread = np.ptp(forecasts().to_numpy(), axis=1)
-    assert (spread > 0).all()
-    stages = tries._stages
-    monkeypatch.setattr(tries, "_stages", lambda *given: stages(*given).assign(lead=0, approved=0))
-    monkeypatch.setattr(tries, "_VOIDED", 0.0)
-    alike = forecasts().to_numpy()
-    assert np.ptp(alike, axis=1) == pytest.approx(0, abs=1e-6 * alike.max())

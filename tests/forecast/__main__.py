@@ -2,7 +2,6 @@
 
     python -m tests.forecast                     # all firms, 2 seeds: about ten minutes
     python -m tests.forecast --seeds 8 --firms "solo,big steady"
-    python -m tests.forecast --try prebills      # or voided, months: what is not built in
 
 The error of a firm is the sum of |forecast − cash| ÷ the sum of cash, over the forecasts of its seeds at that length of
 the mirror; the table shows means over firms. The simple rule is 12 months' billing × the share of it that is paid. Each
@@ -23,7 +22,6 @@ import pandas as pd
 from billframes import analysis
 from billframes.errors import ParameterError
 from tests.forecast.firms import FIRMS, FIRST_DAY, HELD_OUT, OTHERS, WEEKS, Firm, Habits, make_firm
-from tests.forecast.tries import TRIES, table
 
 HORIZONS = (4, 8, 13, 26)
 _ALL = FIRMS | OTHERS | HELD_OUT
@@ -111,7 +109,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--firms", default=",".join(_ALL))
     parser.add_argument("--habit", action="append", default=[], help="a habit of all firms, such as tax=0.13")
-    parser.add_argument("--try", dest="tried", choices=TRIES, help="compare the forecast with another one")
     options = parser.parse_args(arguments)
     habits: dict[str, Any] = {name: float(value) for name, _, value in (each.partition("=") for each in options.habit)}
     firms = []
@@ -119,9 +116,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seeds = max(options.seeds // 3, 1) if name.startswith(("big", "doubles")) else options.seeds
         own = replace((_ALL)[name], **habits)
         firms += [(name, own, seed) for seed in range(seeds)]
-    if options.tried:
-        print(f"{options.tried}: means over firms, in %\n", table(options.tried, firms))
-        return
     found = [records(own, seed).assign(firm=name) for name, own, seed in firms]
     show(summary(pd.concat(found, ignore_index=True)))
 
