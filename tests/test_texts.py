@@ -54,7 +54,7 @@ from billframes.ebilling.plain_text import plain_text
 from billframes.ebilling.profile import look_up
 from billframes.errors import unknown_name
 from billframes.guidelines.check import _cents
-from billframes.guidelines.rules import rule_title
+from billframes.guidelines.file import rule_title
 from billframes.loading.convert import to_pandas
 from billframes.loading.ids import path_segment
 from billframes.mirror.balances import next_to_check

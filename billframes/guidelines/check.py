@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -20,23 +20,20 @@ from billframes._shared.suggestions import suggest_fields
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.codes import NOT_JUDGED
+from billframes.book import Book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.ebilling.source import BillSource
 from billframes.errors import ConfigError, ParameterError
-from billframes.guidelines.declare import BEYOND, SEVERITIES, GuidelineRule, RuleKind, within
-from billframes.guidelines.file import GuidelineFile, named_files
+from billframes.guidelines.declare import BEYOND, ITEM_KINDS, SEVERITIES, GuidelineRule, RuleKind, within
+from billframes.guidelines.file import RULES, GuidelineFile, named_files
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR
-from billframes.guidelines.rules import CURRENCY, RULES
 from billframes.guidelines.summary import summary
 from billframes.guidelines.words import word_list
 from billframes.guidelines.work import CHECK, Work, read_work
 from billframes.loading.load_info import load_day
 from billframes.loading.progress import Progress
 from billframes.periods import DateLike, Period, resolve
-
-if TYPE_CHECKING:
-    from billframes.book import Book
 
 COLUMNS = (
     *("item", "item_id", "date", "client_id", "client_name", "matter_id", "matter_name", "user_id", "user_name"),
@@ -50,6 +47,13 @@ _DTYPES: dict[str, Any] = {
     **dict.fromkeys(_DECIMALS, object),
 }
 _CENT = Decimal("0.01")
+_CURRENCY = RuleKind(
+    title="currency",
+    keys={},
+    on=ITEM_KINDS,
+    problem="the client’s guidelines are for {currency}, and the firm bills in another currency",
+    fix="Correct the currency in the guideline file or in the firm’s settings.",
+)
 
 
 @suggest_fields
@@ -170,7 +174,8 @@ class Guidelines:
         check_settings(settings)
         source = BillSource(given, client, settings)
         settings = source.settings or FirmSettings()
-        roles = _roles(settings, source)
+        ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
+        roles = {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
         named = named_files(self.files, source, roles)
         period = resolve(start, end)
         day = _as_of(as_of, source, settings)
@@ -221,7 +226,6 @@ class Guidelines:
 
 
 def _files_at(path: Any) -> Iterator[GuidelineFile]:
-    """Yield the file at a path, or those in a folder."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f"Guidelines.read takes files and folders; one of them is {type_in_words(path)}.")
     if not os.fspath(path):
@@ -234,11 +238,6 @@ def _files_at(path: Any) -> Iterator[GuidelineFile]:
     if not files:
         raise ConfigError(f"{path} has no guideline file; these end with .toml.")
     yield from map(GuidelineFile.load, files)
-
-
-def _roles(settings: FirmSettings, source: BillSource) -> dict[str, str]:
-    ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
-    return {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
 
 
 def _as_of(given: DateLike | None, source: BillSource, settings: FirmSettings) -> dt.date:
@@ -259,7 +258,9 @@ def _chosen(
 def _findings(work: Work) -> Iterator[pd.DataFrame]:
     currency = work.settings.currency
     if work.file.currency and currency and currency != work.file.currency:
-        yield _judge(GuidelineRule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)
+        yield _judge(
+            GuidelineRule("currency", {"severity": "refused", "currency": work.file.currency}), _CURRENCY, work
+        )
     for rule in work.file.rules:
         yield _judge(rule, RULES[rule.kind], work)
 
@@ -312,7 +313,6 @@ def _cents(amounts: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _frame(found: list[pd.DataFrame], source: BillSource, people: Mapping[str, str]) -> pd.DataFrame:
-    """Put findings in order, and add names."""
     if not found:
         return pd.DataFrame({name: pd.Series(dtype=_DTYPES.get(name, "str")) for name in COLUMNS})
     rows = pd.concat(found, ignore_index=True)
@@ -322,12 +322,9 @@ def _frame(found: list[pd.DataFrame], source: BillSource, people: Mapping[str, s
     rows = rows.sort_values(order, ascending=[True, False, True, True, True], na_position="first", ignore_index=True)
     rows["user_name"] = rows["user_id"].map(people)
     matters = source.matters.values()
-    clients = {row["client_id"]: row.get("client_name") for row in matters}
-    rows["client_name"] = rows["client_id"].map(clients)
-    for column, name in {"matter_name": "name", "responsible_id": "responsible_id"}.items():
+    rows["client_name"] = rows["client_id"].map({row["client_id"]: row.get("client_name") for row in matters})
+    for column, name in (("matter_name", "name"), *((each, each) for each in ("responsible_id", "responsible_name"))):
         rows[column] = rows["matter_id"].map({row["matter_id"]: row.get(name) for row in matters})
-    lawyers = {row["matter_id"]: row.get("responsible_name") for row in matters}
-    rows["responsible_name"] = rows["matter_id"].map(lawyers)
     open_ = np.where(rows["is_open"].astype(bool), "take it off the draft first", "no")
     rows["changeable"] = np.where(rows["is_unbilled"].astype(bool), "yes", open_)
     rows = rows.assign(at_risk=_cents(rows["at_risk"]), item_amount=_cents(rows["amount"]))
@@ -335,7 +332,6 @@ def _frame(found: list[pd.DataFrame], source: BillSource, people: Mapping[str, s
 
 
 def _note_silence(checked: list[Work]) -> None:
-    """Say how many narratives were not judged, and why."""
     total, counts = 0, pd.Series(dtype="int64")
     for work in checked:
         kinds = [RULES[rule.kind] for rule in work.file.rules]

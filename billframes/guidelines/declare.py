@@ -1,26 +1,28 @@
 """The declaration of a rule: the items it selects, their limit, the part at risk beyond it, and the words for it.
 
-All rules are declarations of this one kind. `rules` lists them, and `check` runs each in the same way.
+Each rule is declared above the function that finds its items, and `check` runs all in the same way.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from billframes.guidelines.keys import Reader, choice, day, share, text, texts
+from billframes.guidelines.keys import DATES, Reader, choice, share, text, texts
 
 SEVERITIES = ("refused", "cut", "review")
+ITEM_KINDS = ("time_entry", "expense", "fixed_fee")
+# Hours and amounts that differ by less are equal.
+LEAST = 1e-6
 # The keys that every rule can have.
 COMMON: dict[str, Reader] = {
     "severity": choice(*SEVERITIES),
     "share": share,
-    "from": day,
-    "until": day,
+    **DATES,
     **dict.fromkeys(("clause", "name", "advice"), text),
     **dict.fromkeys(("matters", "practice_areas", "matter_types", "users", "roles"), texts),
 }
@@ -51,7 +53,7 @@ Judge = Callable[[GuidelineRule, pd.DataFrame, Any], pd.DataFrame]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleKind:
     """
-    The declaration of a rule: its name if the file gives none, its keys, and the function that finds the rows.
+    The declaration of a rule, which decorates the function that finds the rows: its title, and its keys in the file.
 
     The file must have the `required` keys, and one of those in `needs`. `on` are the kinds of items if the file does
     not say, and `{key}` in `problem` and `fix` is a value of the rule. `reads_text` rules judge narratives, so that
@@ -66,7 +68,7 @@ class RuleKind:
     required: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     on: tuple[str, ...] = ("time_entry",)
-    judge: Judge
+    judge: Judge = lambda _rule, rows, _work: found(rows, slice(None))
     problem: str = ""
     fix: str
     reads_text: bool = False
@@ -76,6 +78,10 @@ class RuleKind:
     by_invoice: bool = False
     refuses: str = WHOLE
     review_only: bool = False
+
+    def __call__(self, judge: Judge) -> RuleKind:
+        """Return the rule of a function."""
+        return replace(self, judge=judge)
 
 
 def found(rows: pd.DataFrame, where: Any, value: Any = "", excess: Any = float("nan"), **more: Any) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -16,10 +17,18 @@ from billframes.analysis.declare.columns import ENUMS
 from billframes.config import read_keys
 from billframes.ebilling.source import BillSource
 from billframes.errors import ConfigError
-from billframes.guidelines.declare import COMMON, GuidelineRule
+from billframes.guidelines import item_rules, matter_rules, sum_rules
+from billframes.guidelines.declare import COMMON, GuidelineRule, RuleKind
 from billframes.guidelines.keys import choice, day, flag, read_table, text, texts
-from billframes.guidelines.rules import RULES
 
+# In the order in which messages list them.
+_NAMES = (
+    *("block", "barred", "vague", "rates", "staff", "expense", "travel", "increment", "entry_hours", "day_hours"),
+    *("age", "approval", "budget", "invoice", "codes", "duplicates", "meetings", "matter", "recording", "wording"),
+    "calendar",
+)
+_DECLARED = ChainMap(*map(vars, (item_rules, sum_rules, matter_rules)))
+RULES: dict[str, RuleKind] = {name: _DECLARED[name] for name in _NAMES}
 _TOP = {
     **dict.fromkeys(("client", "title", "currency"), text),
     **dict.fromkeys(("effective", "until"), day),
@@ -100,6 +109,11 @@ class GuidelineFile:
             raise ConfigError(f"{path}: {error}") from error
         top["matters"] = tuple(top.get("matters", ()))
         return cls(rules=rules, path=str(path), **top)
+
+
+def rule_title(name: str) -> str:
+    """Return a rule's title for readers; other words are returned unchanged."""
+    return RULES[name].title if name in RULES else name
 
 
 def _rules(tables: Mapping[str, Any], language: str | None) -> Iterator[GuidelineRule]:

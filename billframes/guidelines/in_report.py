@@ -20,7 +20,7 @@ from billframes.book import Book
 from billframes.ebilling.in_report import FINDINGS
 from billframes.errors import ConfigError
 from billframes.guidelines.check import Guidelines
-from billframes.guidelines.rules import rule_title
+from billframes.guidelines.file import rule_title
 from billframes.guidelines.work import CHECK
 from billframes.report.month import Month
 from billframes.report.open_amounts import open_work_by_client
@@ -99,7 +99,6 @@ def about_open_work(month: Month) -> str:
 
 
 def _corrections(month: Month) -> Iterator[ToDo]:
-    """Yield the unbilled items that clients may refuse or cut, by lawyer."""
     found = _found(month).findings
     if found is None:
         return
@@ -113,7 +112,6 @@ def _corrections(month: Month) -> Iterator[ToDo]:
 
 
 def _missing_files(month: Month) -> Iterator[ToDo]:
-    """Yield the clients with guidelines and without their file, with the open work for them."""
     lacking = _found(month).without_file
     rows = open_work_by_client(month) if lacking else pd.DataFrame({"client_id": []})
     for row in rows[rows["client_id"].isin(lacking)].to_dict("records"):
@@ -126,7 +124,6 @@ TO_DO = (_corrections, _missing_files)
 
 
 def _at_risk(month: Month) -> ReportTable | None:
-    """Return what clients may refuse or cut by client and rule; None if the firm has no guideline files."""
     if _found(month).findings is None:
         return None
     rows = _found(month).by_rule
@@ -143,7 +140,6 @@ def _at_risk(month: Month) -> ReportTable | None:
 
 
 def _findings(month: Month) -> ReportTable | None:
-    """Return the findings of the clients' guidelines; None if the firm has no guideline files."""
     findings = _found(month).findings
     if findings is None:
         return None

@@ -118,6 +118,13 @@ def rows(readers: Mapping[str, Reader], needed: Sequence[str], one_of: Sequence[
     return read
 
 
+ON: dict[str, Reader] = {"on": choice("time", "expenses", "both")}
+DATES: dict[str, Reader] = {"from": day, "until": day}
+WORDS: dict[str, Reader] = {"words": lists, "own_words": phrases}
+SELECT: dict[str, Reader] = {**WORDS, "except": phrases, "codes": texts, **ON}
+"""The keys that select items by words, codes and kind."""
+
+
 def read_table(
     table: Mapping[str, Any], readers: Mapping[str, Reader], needed: Sequence[str], where: str
 ) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 from billframes._shared.export import safe_sheet_name
 from billframes._shared.format import count_of, format_number, short_date
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.guidelines.rules import rule_title
+from billframes.guidelines.file import rule_title
 from billframes.guidelines.summary import summary
 from billframes.report.html import templates
 from billframes.report.prebill_sheets import ITEM_KINDS, Columns, about_sheet, plain_text, workbook_of

@@ -1,28 +1,34 @@
-"""Rules that compare items with each other, with lists of the file, or with a whole matter or invoice."""
+"""Rules that compare items with each other, or with lists of the file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from billframes._shared.format import month_name
 from billframes.analysis.sheets.duplicates import duplicates as equal_entries
-from billframes.guidelines.declare import GuidelineRule, found
+from billframes.guidelines import keys as read
+from billframes.guidelines.declare import BEYOND, LEAST, GuidelineRule, RuleKind, found
 from billframes.guidelines.item_rules import hours_text
 from billframes.guidelines.narratives import tasks
 from billframes.guidelines.work import Work
 
-_LEAST = 1e-6
 _NAMED = re.compile(r"\bapproved by\s+\w|\b[Pp]er\s+(?:(?:Mr|Ms|Mrs|Dr)\.?\s+)?[A-Z]")
 _YEAR = pd.Timedelta(days=365)
 _RARE_WORD = re.compile(r"[^\W\d_]{5,}")
 _RARE_SHARE = 0.02
 
 
+@RuleKind(
+    title="hours of one day",
+    keys={"max": read.number, "across": read.choice("matter", "client", "firm")},
+    required=("max", "across"),
+    problem="the person has more than {max:g} h on that day",
+    fix="Check the hours and the dates of that day.",
+    sums=True,
+)
 def day_hours(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find days on which a person has more billable hours than the limit. Each entry carries its share."""
     if rule.get("across") == "firm":
@@ -32,9 +38,34 @@ def day_hours(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFra
         keys = ["user_id", "date", *(["matter_id"] if rule.get("across") == "matter" else [])]
         together = rows.groupby(keys)["hours"].transform("sum")
     over = (together - rule.get("max")) / together
-    return found(rows, together > rule.get("max") + _LEAST, hours_text(together), over * rows["amount"])
+    return found(rows, together > rule.get("max") + LEAST, hours_text(together), over * rows["amount"])
 
 
+@RuleKind(
+    title="work that needs approval",
+    keys={
+        **read.SELECT,
+        "over_hours": read.number,
+        "over_amount": read.number,
+        "per": read.choice("entry", "matter", "matter and month"),
+        "given": read.rows(
+            {
+                "matter": read.text,
+                **read.DATES,
+                "hours": read.number,
+                "amount": read.number,
+                "by": read.text,
+                "date": read.day,
+            },
+            (),
+        ),
+        "named": read.flag,
+    },
+    problem="the work goes beyond the approvals in the guideline file",
+    fix="Ask the client for approval, and add it to the guideline file.",
+    sums=True,
+    refuses=BEYOND,
+)
 def approval(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find the work beyond what needs no approval or is approved, in the order of dates."""
     words = work.matches(rule, rows)
@@ -51,8 +82,8 @@ def approval(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFram
     for column in ("hours", "amount"):
         over = rows.groupby(keys)[column].cumsum() - _limits(rule, rows, column)
         amount = over.clip(upper=rows[column]) * (rows["rate"] if column == "hours" else 1.0)
-        excess = excess.where(~(over > _LEAST), pd.concat([excess, amount], axis=1).max(axis=1))
-        past |= over > _LEAST
+        excess = excess.where(~(over > LEAST), pd.concat([excess, amount], axis=1).max(axis=1))
+        past |= over > LEAST
     return found(rows, past, words.loc[rows.index], excess)
 
 
@@ -80,6 +111,23 @@ def agreed_rates(rule: GuidelineRule, rows: pd.DataFrame) -> pd.Series[Any]:
     return agreed
 
 
+@RuleKind(
+    title="agreed rates",
+    keys={
+        "approved": read.rows(
+            {"user": read.text, "role": read.text, "rate": read.number, **read.DATES},
+            ("rate",),
+            one_of=("user", "role"),
+        ),
+        "unlisted": read.choice("refused", "cut", "review"),
+        "frozen_since": read.day,
+    },
+    needs=("approved", "frozen_since"),
+    problem="the rate is above the agreed rate",
+    fix="Use the agreed rate, or ask the client to agree to this one.",
+    sums=True,
+    history=True,
+)
 def rates(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find rates above those agreed or frozen, and people without an agreed rate."""
     agreed = agreed_rates(rule, rows)
@@ -89,7 +137,7 @@ def rates(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
         last = rows["user_id"].map(before.groupby("user_id")["rate"].last())
         agreed = agreed.fillna(last.where(rows["date"] >= pd.Timestamp(since)))
     over = rows["rate"] - agreed
-    hits = found(rows, over > _LEAST, _rate_text(rows["rate"], agreed), over * rows["hours"])
+    hits = found(rows, over > LEAST, _rate_text(rows["rate"], agreed), over * rows["hours"])
     if rule.get("unlisted") is None:
         return hits
     unlisted = found(
@@ -107,6 +155,14 @@ def _rate_text(rate: pd.Series[Any], agreed: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(texts, index=rate.index, dtype=object)
 
 
+@RuleKind(
+    title="travel",
+    keys={**read.WORDS, "pay": read.share, "alone": read.flag},
+    needs=("words", "own_words"),
+    problem="the travel is billed at more than the agreed share of the rate",
+    fix="Lower the rate of the travel, and give other work an entry of its own.",
+    sums=True,
+)
 def travel(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find travel above the share of the agreed rate, and travel together with other work."""
     words = work.matches(rule, rows)
@@ -120,7 +176,7 @@ def travel(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     usual_rates = [usual[key] for key in zip(travels["user_id"], travels["date"], strict=True)]
     agreed = agreed.fillna(pd.Series(usual_rates, index=travels.index, dtype="float64"))
     over = travels["rate"] - rule.get("pay", 1.0) * agreed
-    hits = found(travels, over > _LEAST, words.loc[travels.index], over * travels["hours"])
+    hits = found(travels, over > LEAST, words.loc[travels.index], over * travels["hours"])
     if not rule.get("alone"):
         return hits
     mixed = travels[travels["chosen"] & work.is_judged(travels, also_unclear=False)]
@@ -141,6 +197,15 @@ def _usual_rate(rows: pd.DataFrame, user_id: str, day: pd.Timestamp) -> float:
     return float(own["rate"].median())
 
 
+@RuleKind(
+    title="expenses",
+    keys={**read.WORDS, "codes": read.texts, "barred": read.flag, "max_each": read.number, "max_day": read.number},
+    needs=("barred", "max_each", "max_day"),
+    on=("expense",),
+    problem="the client may not pay this expense, or only up to a limit",
+    fix="Take the expense, or the part above the limit, off the bill.",
+    sums=True,
+)
 def expense(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find expenses that are barred, or above the limit for one or for a day."""
     words = work.matches(rule, rows)
@@ -151,9 +216,23 @@ def expense(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame
     day = rows.groupby(["matter_id", rows["user_id"].fillna(""), "date"])["amount"].transform("sum")
     most, of_day = rule.get("max_each", np.inf), rule.get("max_day", np.inf)
     excess = np.fmax(rows["amount"] - most, ((day - of_day) / day * rows["amount"]).where(day > of_day, -np.inf))
-    return found(rows, excess > _LEAST, value, excess)
+    return found(rows, excess > LEAST, value, excess)
 
 
+@RuleKind(
+    title="people on the matter",
+    keys={
+        "max_people": read.whole,
+        "max_by_role": read.role_numbers,
+        "users_allowed": read.texts,
+        "start_field": read.text,
+        "min_years": read.number,
+    },
+    needs=("max_people", "max_by_role", "users_allowed", "start_field"),
+    problem="the client may not pay for this person",
+    fix="Ask the client to approve the person, or make the entry non-billable.",
+    sums=True,
+)
 def staff(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find people beyond the number for a matter, in the order of their first work, and people who are not allowed."""
     value = pd.Series("", index=rows.index, dtype=object)
@@ -180,6 +259,17 @@ def staff(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, value != "", value)
 
 
+@RuleKind(
+    title="several people at one event",
+    keys={**read.WORDS, "max_people": read.whole},
+    required=("max_people",),
+    problem="several people may have attended one event",
+    fix="Check who was needed, and make the others’ time non-billable.",
+    reads_text=True,
+    english=True,
+    sums=True,
+    review_only=True,
+)
 def meetings(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find several people with the same rare word about a meeting on one matter and day."""
     rows = rows[work.matches(rule, rows, default=("meeting",)).notna()]
@@ -196,6 +286,15 @@ def meetings(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFram
     return found(rows, rows.index.isin(many.index), value)
 
 
+@RuleKind(
+    title="equal entries",
+    keys={"days": read.whole, "across": read.choice("user", "matter")},
+    required=("days", "across"),
+    problem="an earlier entry has the same text and hours",
+    fix="Delete the entry if the work was entered twice; otherwise write what was different.",
+    sums=True,
+    history=True,
+)
 def duplicates(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find entries with the text and hours of an earlier one, within some days."""
     rows = rows[rows["description"].notna() & rows["date"].notna()]
@@ -210,90 +309,3 @@ def duplicates(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataF
     later = days[days <= rule.get("days")].sort_index()
     value = later.map(lambda count: f"{count:.0f} days after an equal entry" if count else "an equal entry on that day")
     return found(rows.loc[later.index], slice(None), value)
-
-
-def budget(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
-    """Find matters whose fees reach a share of the budget. The part beyond it is at risk, newest work first."""
-    rows = rows[rule.covers(rows["date"])]
-    if rule.get("tasks"):
-        rows = rows[rows["task_code"].fillna("").str.startswith(tuple(rule.get("tasks")))]
-    field, hits = rule.get("field"), []
-    for matter_id, items in rows.groupby("matter_id"):
-        amount = rule.get("amount") if field is None else work.source.matters[str(matter_id)].get(field)
-        if amount is None or pd.isna(amount) or not amount or not items["chosen"].any():
-            continue
-        fees = items["amount"].sum(min_count=1, skipna=False)
-        reached = [share for share in (*rule.get("warn_at", ()), 1.0) if fees >= share * amount - _LEAST]
-        if not reached:
-            continue
-        over, open_ = fees - amount, items.loc[items["chosen"], "amount"].sum()
-        value = f"{fees:,.2f} of {amount:,.2f} ({fees / amount:.0%})"
-        severity = rule.get("severity") if over > _LEAST else "review"
-        hits.append(_row_of(items, value=value, excess=min(max(over, 0.0), open_), severity=severity, amount=open_))
-    return pd.DataFrame(hits)
-
-
-def _row_of(items: pd.DataFrame, **more: Any) -> dict[str, Any]:
-    """Return a row for a matter or an invoice."""
-    names = ("client_id", "is_open", "is_unbilled", "matter_id", "invoice_number")
-    return {name: items[name].iloc[0] for name in names if len(items[name].unique()) == 1} | more
-
-
-def invoice(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
-    """Find invoices of several matters or months, late invoices, and months that should have been billed."""
-    rows = rows[rows["date"].notna()]
-    return pd.DataFrame(
-        [
-            *_invoices(rule, rows[rows["invoice_id"].notna()], work),
-            *_unbilled(rule, rows[rows["is_unbilled"] & rows["chosen"]], work),
-        ]
-    )
-
-
-def _invoices(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
-    chosen = rows.loc[rows["chosen"], "invoice_id"].unique()
-    amounts = {row["invoice_id"]: row["amount"] for row in work.source.invoices}
-    for invoice_id, items in rows[rows["invoice_id"].isin(chosen)].groupby("invoice_id"):
-        first = items.iloc[0]
-        row = _row_of(
-            items, invoice_number=first["invoice_number"], date=first["invoice_date"], amount=amounts[invoice_id]
-        )
-        months = items["date"].dt.to_period("M")
-        if rule.get("one_matter") and (count := len(items["matter_id"].unique())) > 1:
-            yield row | {"problem": "the invoice has several matters", "value": f"{count} matters"}
-        if rule.get("one_month") and (count := len(months.unique())) > 1:
-            yield row | {"problem": "the invoice has work of several months", "value": f"{count} months"}
-        limit = _limit(rule, items["date"].min())
-        if limit is not None and first["invoice_date"] > limit:
-            problem = f"the invoice is dated after the limit for its oldest work, {limit:%Y-%m-%d}"
-            yield row | {"problem": problem, "value": f"{first['invoice_date']:%Y-%m-%d}"}
-
-
-def _limit(rule: GuidelineRule, day: pd.Timestamp) -> pd.Timestamp | None:
-    """Return the last day on which work of a day may be billed."""
-    days = rule.get("max_days_after_month")
-    if days is None:
-        return None
-    return day.to_period(_PERIODS[rule.get("every", "month")]).end_time.normalize() + pd.Timedelta(days=days)
-
-
-_PERIODS = {"month": "M", "quarter": "Q"}
-
-
-def _unbilled(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
-    """Yield a row for each matter and period whose work should have been billed."""
-    period = rows["date"].dt.to_period(_PERIODS[rule.get("every", "month")])
-    for key, items in rows.groupby(["matter_id", period]):
-        each: Any = key[1]
-        limit = _limit(rule, items["date"].min())
-        if limit is not None and pd.Timestamp(work.as_of) > limit:
-            name = month_name(each.start_time.date()) if each.freqstr == "M" else str(each)
-            problem = f"work of {name} is unbilled; the limit was {limit:%Y-%m-%d}"
-            amount = items["amount"].sum(skipna=False)
-            yield _row_of(
-                items,
-                date=items["date"].min(),
-                amount=amount,
-                problem=problem,
-                value="1 item" if len(items) == 1 else f"{len(items):,} items",
-            )

@@ -116,7 +116,10 @@ class Work:
         """The codes of the expenses to report. Lists don't have them, so they are read one by one."""
         rows = self.items[(self.items["item"] == "expense") & self.items["chosen"]]
         lacking = rows[rows["expense_code"].isna()]
-        expenses = [_uncoded(*each) for each in zip(lacking["item_id"], lacking["modified_at"], strict=True)]
+        expenses = [
+            BillItem("expense", id_, modified_at=None if pd.isna(at) else at.to_pydatetime(), has_codes=False)
+            for id_, at in zip(lacking["item_id"], lacking["modified_at"], strict=True)
+        ]
         read_codes(expenses, self.source.client, progress=self.progress, store=self.source.code_store)
         unknown = sum(not each.has_codes for each in expenses)
         if unknown:
@@ -138,15 +141,6 @@ class Work:
         )
         found: pd.DataFrame = to_arrow(rows.group_by("user_id", "date").agg(C("hours").sum())).to_pandas()
         return found
-
-
-def _uncoded(id_: str, modified: Any) -> BillItem:
-    """Return an expense whose code is not known yet."""
-    modified = None if pd.isna(modified) else modified.to_pydatetime()
-    unknown: dict[str, Any] = dict.fromkeys(
-        ("date", "matter_id", "client_id", "user_id", "description", "amount", "invoice_id")
-    )
-    return BillItem(kind="expense", id=id_, day="", modified_at=modified, has_codes=False, **unknown)
 
 
 _SCOPE = {
