@@ -10,20 +10,20 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from billframes._shared.format import count_of
 from billframes._shared.limits import LEDES_BYTES, LEDES_FINDINGS
 from billframes._shared.names import first_few
+from billframes.book import Book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.bill_lines import Bill, add_item_lines, line_without_amount
-from billframes.ebilling.codes import read_codes
+from billframes.ebilling.codes import CODE_FIELDS, code_findings, needs_code, read_codes
 from billframes.ebilling.findings import INVOICE_COLUMNS, Finding, Problem, findings_frame, guideline_findings
 from billframes.ebilling.invoice_amount import adjust_to_invoice
-from billframes.ebilling.item_codes import CODE_FIELDS, code_findings, needs_code
 from billframes.ebilling.ledes_formats import FIELDS, NOTE, OFTEN
 from billframes.ebilling.line_taxes import LineTaxes
 from billframes.ebilling.profile import LedesProfile
@@ -34,9 +34,6 @@ from billframes.ebilling.written_fields import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
 from billframes.periods import DateLike, Period, resolve
-
-if TYPE_CHECKING:
-    from billframes.book import Book
 
 Frames = Mapping[str, Any]
 # The fields with the invoice's total, and with a line's units, adjustment, total and unit cost.
@@ -85,13 +82,6 @@ class CheckedBills:
             names |= {name: matter.get(name) for name in ("responsible_id", "responsible_name")}
             each.place = {**names, **place}
         return findings_frame(self.findings, INVOICE_COLUMNS)
-
-    def add_guidelines(self, guidelines: pd.DataFrame) -> None:
-        """Add the findings of `Guidelines.check` on the items of the bills."""
-        items = {item.id for bill in self.bills for item in bill.items}
-        numbers = {bill.number for bill in self.bills if bill.number is not None}
-        coded = {each.item_id for each in self.findings if each.field in CODE_FIELDS.values()}
-        self.findings += guideline_findings(guidelines, items, numbers, coded)
 
 
 def ledes_check(
@@ -178,7 +168,10 @@ def ledes_check(
         period = source.period if start is None and end is None else resolve(start, end)
         checked = _check_unbilled(source, period, profile, progress)
     if guidelines is not None:
-        checked.add_guidelines(guidelines)
+        items = {item.id for bill in checked.bills for item in bill.items}
+        numbers = {bill.number for bill in checked.bills if bill.number is not None}
+        coded = {each.item_id for each in checked.findings if each.field in CODE_FIELDS.values()}
+        checked.findings += guideline_findings(guidelines, items, numbers, coded)
     checked.findings = [each for each in checked.findings if notes or each.severity != NOTE]
     return checked.frame(source)
 
@@ -219,13 +212,9 @@ def _check_unbilled(
 ) -> CheckedBills:
     """Make the lines of each matter's work that is not on a final invoice, and check them."""
     terms = profile or LedesProfile(law_firm_id="-")
-    matters = {
-        id_: row
-        for id_, row in source.matters.items()
-        if row["ledes_enabled"] is True and _is_client(row, terms.client)
-    }
-    bills = {id_: Bill(id_, None, []) for id_ in matters}
-    for item in source.unbilled_items(period, list(matters)):
+    enabled = {id_: row for id_, row in source.matters.items() if row["ledes_enabled"] is True}
+    bills = {id_: Bill(id_, None, []) for id_, row in enabled.items() if _is_client(row, terms.client)}
+    for item in source.unbilled_items(period, list(bills)):
         bills[str(item.matter_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
     required = (item for item in items if needs_code(item, source, terms))

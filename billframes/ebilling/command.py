@@ -88,16 +88,10 @@ def run(args: argparse.Namespace) -> int:
     """Write the file or show the findings, and return the exit code."""
     try:
         return _run(args)
-    except LedesError as error:
-        _show(error.findings)
-        return _refused(args, error)
     except BillframesError as error:
-        return _refused(args, error)
-
-
-def _refused(args: argparse.Namespace, error: BillframesError) -> int:
-    say_error(error, args)
-    return REFUSED
+        _show(error.findings if isinstance(error, LedesError) else None)
+        say_error(error, args)
+        return REFUSED
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -137,7 +131,6 @@ def _show_check(opened: Book, args: argparse.Namespace, profile: LedesProfile | 
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Raise an error for invalid options before any work starts."""
     if args.check is not None:
         if args.out:
             raise ParameterError("--check writes no file; remove --out.")

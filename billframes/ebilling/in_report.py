@@ -122,7 +122,6 @@ def points(month: Month) -> Iterator[Point]:
 
 
 def _codes(month: Month) -> Iterator[ToDo]:
-    """Yield the items without the codes that clients' portals require, by lawyer."""
     found = _found(month)
     if not found.rejected:
         return
@@ -143,7 +142,6 @@ def _amounts(month: Month) -> dict[str, float]:
 
 
 def _table(month: Month) -> ReportTable | None:
-    """Return the findings of the LEDES check; None if no matter needs LEDES."""
     found = _found(month)
     if not found.needed:
         return None

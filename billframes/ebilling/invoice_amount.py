@@ -45,8 +45,9 @@ def adjust_to_invoice(
     if amount < 0 and not profile.credit_notes:
         fix = "Set credit_notes = true in the profile if the client's portal takes credits as files."
         yield bill.rejection(5, "the invoice is a credit note", str(amount), fix)
-    if profile.writes_taxes:
-        taxes.add_to(bill.lines)
+    for line in bill.lines if profile.writes_taxes else ():
+        line.tax_rate, line.tax_type = taxes.rate_of(line)
+        line.set_tax()
     yield from _explain(bill, amount, profile, incomplete, taxes)
     if not profile.form.has_taxes:
         _write_tax_line(bill, profile)

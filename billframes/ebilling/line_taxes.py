@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from billframes.config.firm import FirmSettings
 from billframes.config.taxes import Tax
 from billframes.ebilling.bill_lines import Line
+from billframes.ebilling.profile import LedesTax, is_between
 from billframes.ebilling.source import Row
-from billframes.ebilling.taxes import LedesTax, is_between
 
 # The kinds of items in the firm's settings.
 _KINDS = {"time_entry": "time", "fixed_fee": "fixed_fees", "expense": "expenses"}
@@ -66,9 +66,3 @@ class LineTaxes:
         names = {str(matter.get(name)).casefold() for name in ("matter_id", "reference")}
         found = next((tax for tax in self._taxes if tax.holds(kind, codes, names, self._day)), None)
         return (found.rate, found.type) if found else (Decimal(0), "")
-
-    def add_to(self, lines: Iterable[Line]) -> None:
-        """Set the tax of lines."""
-        for line in lines:
-            line.tax_rate, line.tax_type = self.rate_of(line)
-            line.set_tax()

@@ -35,8 +35,6 @@ class StopError(Exception):
 
 
 class _Columns:
-    """The values of lines by column, packed."""
-
     def __init__(self, names: Sequence[str]) -> None:
         self._packed: dict[str, list[pa.DictionaryArray]] = {name: [] for name in names}
         # One flat list, because a list for each line would cost the garbage collector seconds on large files.

@@ -10,15 +10,16 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._shared.names import closest
 from billframes._shared.suggestions import check_keys, suggest_fields
 from billframes.config import read_keys
+from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.ebilling.ledes_formats import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
 from billframes.ebilling.plain_text import is_plain
-from billframes.ebilling.taxes import LedesTax, read_taxes
 from billframes.errors import ConfigError, ParameterError
 
 Adjustments = Literal["refuse", "invoice", "lines"]
@@ -34,6 +35,36 @@ _COUNTRY = re.compile("[A-Z]{2,3}")
 _WIDTHS = {"law_firm_id": 20, "client_id": 20, "matter_ids": 20, "client_matter_ids": 20, "timekeeper_ids": 20}
 _WIDTHS |= {"timekeeper_names": 30, "classifications": 10, "po_numbers": 100, "tax_lines": 20}
 _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_ON = {"fees": ("time_entry", "fixed_fee"), "expenses": ("expense",), "both": ("time_entry", "fixed_fee", "expense")}
+_TAX_KEYS = ("type", "rate", "on", "codes", "matters", "from", "until")
+_TYPE_WIDTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LedesTax:
+    """A tax of a profile: its kinds of items, prefixes of codes, matters, and first and last invoice date."""
+
+    type: str
+    rate: Decimal
+    on: str = "both"
+    codes: tuple[str, ...] = ()
+    matters: tuple[str, ...] = ()
+    start: dt.date | None = None
+    end: dt.date | None = None
+
+    def holds(self, kind: str, codes: Iterable[str | None], matter: Iterable[str], day: dt.date | None) -> bool:
+        """Tell whether the tax is charged on a kind of item, with codes, on a matter with names, on an invoice."""
+        return (
+            kind in _ON[self.on]
+            and (not self.codes or any(code and code.startswith(self.codes) for code in codes))
+            and (not self.matters or not {each.casefold() for each in self.matters}.isdisjoint(matter))
+            and is_between(day, self.start, self.end)
+        )
+
+
+def is_between(day: dt.date | None, start: dt.date | None, end: dt.date | None) -> bool:
+    """Tell whether a day is between two days, which are inclusive; None is open, and a day that is later than all."""
+    return end is None if day is None else (start is None or start <= day) and (end is None or day <= end)
 
 
 @suggest_fields
@@ -160,7 +191,7 @@ class LedesProfile:
         for each in require:
             _check_choice("require", each, REQUIREMENTS)
         codes = (self.tax_codes,) if isinstance(self.tax_codes, str) else tuple(self.tax_codes)
-        taxes = None if self.tax is None else read_taxes(self.tax)
+        taxes = None if self.tax is None else _read_taxes(self.tax)
         self._check_international()
         for key, value in (("require", require), ("tax_codes", codes), ("tax", taxes)):
             # The class is frozen for users.
@@ -177,7 +208,6 @@ class LedesProfile:
         return self.form.has_taxes or self.tax_lines is not None
 
     def _check_international(self) -> None:
-        """Check the keys of 98BI and of taxes."""
         for key, names in (("firm", ADDRESS_KEYS), ("client_address", (*ADDRESS_KEYS, "tax_id"))):
             _check_address(key, getattr(self, key), names)
         if self.currency is not None and not re.fullmatch("[A-Z]{3}", str(self.currency)):
@@ -294,3 +324,37 @@ def _check_text(key: str, value: Any, width: int | None = None) -> None:
         raise ParameterError(
             f"{key} has a character that a LEDES file can't hold; it takes ASCII without '|' and '[]'."
         )
+
+
+def _read_taxes(value: Any) -> tuple[LedesTax, ...]:
+    """Read the taxes of a profile; raise `ParameterError` with the key of a value that is invalid."""
+    if isinstance(value, Mapping):
+        raise ParameterError("tax is one table; write each tax as [[tax]], or as a table in a list.")
+    return tuple(
+        each if isinstance(each, LedesTax) else _read_tax(each, f"tax[{nth}]")
+        for nth, each in enumerate(read_list(value, "tax"))
+    )
+
+
+def _read_tax(value: Any, key: str) -> LedesTax:
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{key}={value!r} is not a tax; it takes {{'type': 'VAT', 'rate': 0.2}}.")
+    check_keys(key, value, _TAX_KEYS)
+    if missing := [name for name in ("type", "rate") if name not in value]:
+        raise ParameterError(f"{key} has no {missing[0]}; a tax needs a type, such as 'VAT', and a rate.")
+    kind, on = value["type"], value.get("on", "both")
+    if not isinstance(kind, str) or not kind or not is_plain(kind) or len(kind) > _TYPE_WIDTH:
+        raise ParameterError(f"{key} has the type {kind!r}; it takes at most {_TYPE_WIDTH} ASCII characters.")
+    if on not in _ON:
+        raise ParameterError(f"{key} has on={on!r}; it takes one of {(*_ON,)}.{closest(str(on), _ON)}")
+    rate = read_number(value["rate"], f"{key}: rate")
+    if not 0 <= rate <= 1:
+        hint = f" Write {rate:g}% as {rate / 100:g}." if 1 < rate <= 100 else ""
+        raise ParameterError(f"{key} has rate={value['rate']!r}, which is not a rate from 0 to 1.{hint}")
+    codes, matters = (
+        tuple(map(str, read_list(value.get(name, ()), f"{key}: {name}"))) for name in ("codes", "matters")
+    )
+    days = [read_date(value[name], f"{key}: {name}") if name in value else None for name in ("from", "until")]
+    if days[0] and days[1] and days[0] > days[1]:
+        raise ParameterError(f"{key} has from={days[0]}, which is after until={days[1]}.")
+    return LedesTax(kind, Decimal(repr(value["rate"])), on, codes, matters, *days)

@@ -66,7 +66,6 @@ def parse_text(stream: BinaryIO, parsed: ParsedFile, *, only_format: bool = Fals
 
 
 def _first_line_format(text: str) -> LedesFormat | None:
-    """Return the format that a first line names; None for other lines."""
     if len(text) > _LONGEST_FIRST or "|" in text:
         return None
     return _FIRST_LINES.get("".join(text.upper().split()).rstrip("[];").replace("LEDES1998", "LEDES98"))
@@ -92,7 +91,6 @@ def _headed(labels: list[str]) -> LedesFormat | None:
 
 
 def _judge_first_line(before: _Record | None, form: LedesFormat, parsed: ParsedFile, number: int, names: int) -> None:
-    """Report a first line that is not that of the format, once."""
     fix = f"Write {form.first_line} as the first line."
     if before is None:
         parsed.report("the first line is missing", number, fix)
@@ -190,8 +188,6 @@ def _records_of(line: str, number: int, parsed: ParsedFile) -> list[str]:
 
 
 class _Lines:
-    """Adds the records below the first line to the file's lines."""
-
     def __init__(self, form: LedesFormat, parsed: ParsedFile) -> None:
         self._parsed = parsed
         self._has_heading = False
@@ -216,7 +212,6 @@ class _Lines:
             self._parsed.report("there is no line of a bill", None, "Write a line for each item.")
 
     def _add(self, number: int, record: str) -> None:
-        """Add a line, or note a heading or the first line of another file."""
         if labels := _labels(record):
             self._set_order(labels, number)
         elif said := _first_line_format(record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import BinaryIO
 
 import pandas as pd
@@ -57,9 +57,7 @@ def ledes_format(source: BillSource, *, max_bytes: int = LEDES_BYTES) -> str:
     >>> ledes_format("LEDES98BI V2[]\r\n")
     '98BI'
     """
-    parsed = ParsedFile(LEDES_FINDINGS)
-    name: str = _parse(source, max_bytes, parsed, only_format=True)
-    return name
+    return _parse(source, max_bytes, ParsedFile(LEDES_FINDINGS), only_format=True)
 
 
 def read_ledes(source: BillSource, *, max_bytes: int = LEDES_BYTES, max_findings: int = LEDES_FINDINGS) -> pd.DataFrame:
@@ -116,7 +114,6 @@ def read_ledes(source: BillSource, *, max_bytes: int = LEDES_BYTES, max_findings
 
 
 def _incomplete(parsed: ParsedFile) -> list[str]:
-    """Return what the frame lacks of the file, in words."""
     lacking = []
     broken = sum(len(part.broken) for part in parsed.parts.values())
     if broken:
@@ -131,17 +128,6 @@ def _incomplete(parsed: ParsedFile) -> list[str]:
         taxed = "1 item is" if parsed.unknown_taxes == 1 else f"{parsed.unknown_taxes:,} items are"
         lacking.append(f"the taxes of {taxed} more than a rate of its amount, so tax and total are missing there")
     return lacking
-
-
-def lines_frame(columns: dict[str, list[str]]) -> pd.DataFrame:
-    """Return lines as a frame of texts; an empty text is missing."""
-    return pd.DataFrame({name: _text_series(texts) for name, texts in columns.items()})
-
-
-def _text_series(texts: list[str]) -> pd.Series[str]:
-    if texts and texts.count(texts[0]) == len(texts):
-        return pd.Series(texts[0] or None, index=range(len(texts)), dtype="str")
-    return pd.Series([text or None for text in texts], dtype="str")
 
 
 def check_file(
@@ -164,7 +150,6 @@ def check_file(
 
 
 def _check_part(part: Part, parsed: ParsedFile, profile: LedesProfile | None, *, notes: bool) -> None:
-    """Add the findings about the values of the lines that have all columns."""
     columns = part.columns.lists()
     places = list(range(len(part.numbers)))
     skip: Collection[int] = ()
@@ -191,26 +176,17 @@ def _check_part(part: Part, parsed: ParsedFile, profile: LedesProfile | None, *,
 
 
 def _is_text(source: str) -> bool:
-    """Tell whether a str is a file's content, not its path."""
     return source.lstrip()[:1] == "<" or any(mark in source for mark in ("\n", "\r", END))
 
 
-def _opened(source: BillSource, max_bytes: int) -> AbstractContextManager[BinaryIO]:
-    """Open a file or its content; raise `ParameterError` if it is too large."""
+def _parse(source: BillSource, max_bytes: int, parsed: ParsedFile, *, only_format: bool = False) -> str:
+    encoding, name = None, ""
     if isinstance(source, str) and _is_text(source):
-        source = source.encode("utf-8", "surrogatepass")
+        source, encoding = source.encode("utf-8", "surrogatepass"), "utf-8"
     if not isinstance(source, str | bytes | os.PathLike):
         raise ParameterError(f"{type(source).__name__} is not a LEDES file; it takes a path, the text or its bytes.")
-    return open_limited(source, max_bytes)
-
-
-def _parse(source: BillSource, max_bytes: int, parsed: ParsedFile, *, only_format: bool = False) -> str:
-    """Read a file or its content, and return the format's name."""
-    is_text = isinstance(source, str) and _is_text(source)
-    name = ""
-    with _opened(source, checked_limit("max_bytes", max_bytes)) as stream, suppress(StopError):
+    with open_limited(source, checked_limit("max_bytes", max_bytes)) as stream, suppress(StopError):
         if _is_xml(stream):
-            encoding = "utf-8" if is_text else None
             name = parse_xml(stream, parsed, encoding=encoding, only_format=only_format).name
         else:
             name = parse_text(stream, parsed, only_format=only_format).name

@@ -23,9 +23,6 @@ Columns = Mapping[str, Sequence[str]]
 
 LONG_DESCRIPTION = 1_024
 _NUMBER = re.compile(r"-?(?:(\d+)(?:\.(\d*))?|\.(\d+))")
-# Many numbers of the formats' smallest width. Wider numbers are checked one by one.
-_NUMBERS = re.compile(r"(?:-?(?:\d{1,10}(?:\.\d{0,4})?|\.\d{1,4})(?:\||$))*+")
-_MANY = 100
 _DAY = re.compile(r"\d{8}")
 _HALF_CENT = Decimal("0.005")
 _DESCRIPTION, _NAME, _UNITS = 19, 22, 11
@@ -77,8 +74,6 @@ def _subject(problem: Problem, columns: Columns, groups: Sequence[str]) -> tuple
 
 
 class _Checks:
-    """The rules of a format, and the lines that they check."""
-
     def __init__(self, columns: Columns, form: LedesFormat, skip: Collection[int], groups: Sequence[str]) -> None:
         self._columns = columns
         self._form = form
@@ -115,9 +110,7 @@ class _Checks:
     def _field_problems(self, field: LedesField) -> Iterator[Problem]:
         values = self._values(field.number)
         distinct = {*values} - {""}
-        invalid = {}
-        if not _are_all_valid(field, distinct):
-            invalid = {value: found for value in distinct if (found := _problem_of(field, value, self._form))}
+        invalid = {value: found for value in distinct if (found := _problem_of(field, value, self._form))}
         if invalid:
             for at, value in enumerate(values):
                 if value in invalid:
@@ -160,7 +153,6 @@ class _Checks:
                 yield Problem(at, _UNITS, OFTEN, "is 0", unit_texts[at])
 
     def _tax_problems(self) -> Iterator[Problem]:
-        """Compare each line's tax with its rate."""
         texts = self._values(49)
         numbers = zip(*map(self._decimals, (_UNITS, 21, 12, 48)), self._taxes, strict=True)
         for at, (units, cost, adjustment, rate, tax) in enumerate(numbers):
@@ -217,7 +209,6 @@ class _Checks:
             seen.add(numbers[at])
 
     def _total_problems(self, places: Sequence[int]) -> Iterator[Problem]:
-        """Compare the invoice's totals with the sums of its lines."""
         first = places[0]
         text, totals = self._values(5)[first], self._values(13)
         stated = read_number(text)
@@ -262,21 +253,7 @@ def _places(groups: Sequence[str]) -> dict[str, list[int]]:
     return places
 
 
-def _are_all_valid(field: LedesField, values: Collection[str]) -> bool:
-    """Check many values at once, which is fast. If this returns False, check each value by `_problem_of`."""
-    if len(values) < _MANY or field.kind not in {"text", "number", "money"} or field.number in {*_SHAPES, _NAME}:
-        return False
-    # Valid values have no pipes.
-    text = "|".join(values)
-    if text.count("|") != len(values) - 1 or not is_plain(text.replace("|", " ")) or "NULL" in text.upper():
-        return False
-    if field.kind == "text":
-        return field.width is None or max(map(len, values)) <= field.width
-    return bool(_NUMBERS.fullmatch(text)) and not (field.number == _UNITS and "-" in text)
-
-
 def _problem_of(field: LedesField, value: str, form: LedesFormat) -> tuple[Severity, str] | None:
-    """Return the problem of a single value; None if it is valid."""
     if not is_plain(value) and form.not_ascii:
         severity = REJECTED if value.isascii() else form.not_ascii
         return severity, "has a character that is not plain ASCII"

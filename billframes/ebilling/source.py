@@ -77,14 +77,14 @@ class BillItem:
 
     kind: str
     id: str
-    date: Any
-    day: str
-    matter_id: str | None
-    client_id: str | None
-    user_id: str | None
-    description: str | None
-    amount: Any
-    invoice_id: str | None
+    date: Any = None
+    day: str = ""
+    matter_id: str | None = None
+    client_id: str | None = None
+    user_id: str | None = None
+    description: str | None = None
+    amount: Any = None
+    invoice_id: str | None = None
     invoice_number: str | None = None
     billing_type: str = ""
     hours: Any = None

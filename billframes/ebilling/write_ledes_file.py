@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from billframes._shared.export import write
+from billframes.book import Book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.amounts import ZERO
@@ -21,13 +22,9 @@ from billframes.ebilling.findings import INVOICE_COLUMNS, findings_frame, list_r
 from billframes.ebilling.ledes_formats import END, LEDES_98BI, LEDES_1998B, REJECTED, LedesFormat
 from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.profile import LedesProfile
-from billframes.ebilling.reading import lines_frame
 from billframes.ebilling.source import BillSource
 from billframes.errors import LedesError, MissingColumnError, ParameterError
 from billframes.loading.progress import Progress
-
-if TYPE_CHECKING:
-    from billframes.book import Book
 
 _SHOWN = ["line_item_date", "exp_fee_inv_adj_type", "line_item_number_of_units", "line_item_unit_cost"]
 _SHOWN += ["line_item_adjustment_amount", "line_item_total", "line_item_task_code", "timekeeper_name"]
@@ -230,8 +227,9 @@ def ledes(
         raise LedesError(f"No LEDES file was made. {list_reasons(findings)}.", findings=findings)
     left_out = [(bill.number, item, reason) for bill in checked.bills for item, reason in bill.left_out]
     changed = [(bill.number, item, replaced) for bill, item, replaced in checked.texts.changed]
+    lines = pd.DataFrame(checked.texts.columns, dtype="str")
     return LedesFile(
-        lines_frame(checked.texts.columns),
+        lines.mask(lines == ""),
         findings=findings,
         left_out=_items_frame(left_out, _LEFT_OUT),
         changed=_items_frame(changed, _CHANGED),

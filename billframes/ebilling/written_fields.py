@@ -86,7 +86,6 @@ class Texts:
         }
 
     def _line_texts(self, bill: Bill) -> dict[str, list[str]]:
-        """Return the fields of items by column."""
         lines = bill.lines
         items = [line.item for line in lines]
         texts = {
@@ -205,7 +204,6 @@ class Texts:
         yield from self._foreign_name_findings(bill, matter_id)
 
     def _foreign_name_findings(self, bill: Bill, matter_id: str | None) -> Iterator[Finding]:
-        """Report names of matter and client in other scripts, which 98BI has."""
         if not self._has_taxes:
             return
         matter, fix = self._source.matters.get(matter_id or "", {}), "Write the name in Latin letters."

@@ -196,7 +196,6 @@ class _Reader:
             self._matters = []
 
     def _add_invoice(self, values: _Values) -> None:
-        """Add the lines of an invoice, and check its sums."""
         assert self.form is not None  # noqa: S101 - the root element is known
         part = self._parsed.part(self.form)
         shared = self._kept["firm"] | self._kept["client"] | values
@@ -240,7 +239,6 @@ def _tax(values: _Values) -> _Tax:
 
 
 def _set_adjustment(item: _Item, line: _Values) -> None:
-    """Fill in the fields of an adjustment of a matter's fees or expenses."""
     item.kind = "IE" if line.get("disc_cred_category", "").casefold().startswith("exp") else "IF"
     amount = line.get("disc_cred_amount", "")
     if line.get("increase_decrease", "").casefold() == "decrease" and amount[:1] not in {"", "-"}:
@@ -294,11 +292,8 @@ class _Sums:
             self._report(28, "some taxes are more than a rate of each item, so the totals are not checked", "", NOTE)
             return
         stated = read_number(self._shared.get("invoice_tax_total", "") or "0")
-        net, tax, due = (
-            exact_sum(self._amounts),
-            exact_sum(self._taxes),
-            read_number(self._shared.get("invoice_total", "")),
-        )
+        net, tax = exact_sum(self._amounts), exact_sum(self._taxes)
+        due = read_number(self._shared.get("invoice_total", ""))
         if stated is None or net is None or tax is None or due is None:
             return
         if not _are_near(due, net + stated, count):

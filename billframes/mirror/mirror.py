@@ -41,7 +41,6 @@ from billframes.periods import DateLike, resolve
 if TYPE_CHECKING:
     from billframes.analysis.results._figure_names import FigureName
     from billframes.client import Client
-    from billframes.ebilling import CodeStore
 
 # The seconds to wait for a refresh by another process.
 WAIT = 3600.0
@@ -99,7 +98,7 @@ class Mirror(LoaderSet):
         return str(self._storage.local or self._storage.location)
 
     @property
-    def _item_codes(self) -> CodeStore:
+    def _item_codes(self) -> ItemCodeTable:
         """The codes of expenses and fixed fees that e-billing checks have read, stored with the mirror."""
         return ItemCodeTable(self._storage)
 

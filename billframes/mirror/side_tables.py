@@ -33,7 +33,7 @@ from billframes.mirror.tables import (
 )
 
 if TYPE_CHECKING:
-    from billframes.ebilling import ItemCodes, ItemKey
+    from billframes.ebilling.codes import ItemCodes, ItemKey
 
 
 class ReferenceCollector:
