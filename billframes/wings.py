@@ -55,7 +55,7 @@ _WINGS = {
     ),
     "ledger": Wing(
         analyses=("fees_collected", "days_to_pay", "tie_out"),
-        methods="book_methods",
+        methods="payments",
         report="in_report",
         commands={
             "tie-out": (

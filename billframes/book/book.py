@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from billframes.analysis.results._figure_names import FigureName
     from billframes.book._analyses import BookAnalyses
     from billframes.credits.book_methods import BookCredits
-    from billframes.ledger.book_methods import BookPayments
+    from billframes.ledger.payments import BookPayments
     from billframes.week.book_methods import BookWeek
 
     class MoreMethods(BookPayments, BookCredits, BookWeek):

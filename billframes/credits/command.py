@@ -20,8 +20,7 @@ from billframes.credits.calculation import NO_ONE
 from billframes.credits.page import credit_page, credit_workbook
 from billframes.credits.rules import read_rule
 from billframes.errors import ParameterError
-from billframes.ledger.kept_reports import kept_reports
-from billframes.ledger.month_reports import ledger_paths, read_payments
+from billframes.ledger.month_reports import payments_of
 from billframes.periods import Period
 
 EXAMPLES = (
@@ -95,8 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _payments(book: Any, files: list[str]) -> pd.DataFrame:
-    folder = book.settings.books.folder if book.settings else ""
-    payments = read_payments(book, ledger_paths(files, folder), kept_reports(book.client))
+    payments = payments_of(book, files)
     if payments is None:
         raise ParameterError(
             "Fees collected need the books' payments: export Sales by Customer Detail, on cash basis, and pass it as "

@@ -72,16 +72,7 @@ def decimal_style(texts: Iterable[str], file: str, asked: str | None) -> str:
 
 
 def cents(value: Any, style: str) -> int:
-    """
-    Return an amount in cents; raise `ValueError` for other cells, and for more than two decimals.
-
-    Examples
-    --------
-    >>> cents("-$1,180.00", "point"), cents("$(250.00)", "point"), cents("2 000,00 €", "comma"), cents(980.49, "point")
-    (-118000, -25000, 200000, 98049)
-    >>> cents("100.00-", "point"), cents("₹ 1,23,456.00", "point"), cents("CHF 1'180.00", "point")
-    (-10000, 12345600, 118000)
-    """
+    """Return an amount in cents; raise `ValueError` for other cells, and for more than two decimals."""
     if isinstance(value, str):
         found = _cents(value, style)
         if found is None:
@@ -99,7 +90,6 @@ def cents(value: Any, style: str) -> int:
 
 
 def _cents(text: str, style: str) -> int | None:
-    """Return the cents of a text; None if it is not an amount."""
     found = STYLES[style].fullmatch(text.translate(_PLAIN)) if len(text) <= _LONGEST else None
     if found is None or ("(" in found[1]) != (")" in found[4]) or (found[1] + found[4]).count("-") > 1:
         return None
@@ -115,26 +105,12 @@ def is_date(value: Any) -> bool:
 
 
 def is_period(label: str) -> bool:
-    """
-    Tell whether the heading of a group is a period.
-
-    Examples
-    --------
-    >>> is_period("October 2026"), is_period("Oct 12 - Oct 18, 2026"), is_period("2026"), is_period("May & Marsh 2026")
-    (True, True, True, False)
-    """
+    """Tell whether the heading of a group is a period."""
     return len(label) <= _LONGEST and not _PERIOD_WORDS.sub("", label) and bool(re.search(r"\d{4}", label))
 
 
 def possible_orders(values: Iterable[Any], file: str) -> list[str] | None:
-    """
-    Return the orders of day and month that all dates fit; None if no date needs one.
-
-    Examples
-    --------
-    >>> possible_orders(["6/15/2026"], "x.csv"), possible_orders(["6/5/2026"], "x.csv")
-    (['mdy'], ['dmy', 'mdy'])
-    """
+    """Return the orders of day and month that all dates fit; None if no date needs one."""
     parts = [found for value in values if isinstance(value, str) and (found := _SHORT.fullmatch(value))]
     if not parts:
         return None
@@ -149,14 +125,7 @@ def possible_orders(values: Iterable[Any], file: str) -> list[str] | None:
 
 
 def read_date(value: Any, order: str | None) -> dt.date:
-    """
-    Return a cell as a date; raise `ValueError` if there is no such day.
-
-    Examples
-    --------
-    >>> [str(read_date(each, "mdy")) for each in ("6/15/2026", "2026-06-15", "15-Jun-2026", "June 15, 2026")]
-    ['2026-06-15', '2026-06-15', '2026-06-15', '2026-06-15']
-    """
+    """Return a cell as a date; raise `ValueError` if there is no such day."""
     if isinstance(value, dt.date):
         return value
     if found := _SHORT.fullmatch(str(value)):

@@ -20,7 +20,7 @@ from billframes.errors import LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.amounts_and_dates import ORDERS, cents
 from billframes.ledger.kept_reports import keep_reports
-from billframes.ledger.tie_out_frame import add_up_reasons
+from billframes.ledger.tie_out_rows import add_up_reasons
 from billframes.periods import Period
 
 if TYPE_CHECKING:

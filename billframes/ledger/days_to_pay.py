@@ -83,7 +83,6 @@ def days_to_pay(
 
 
 def _sums(*, dated: bool) -> list[Sum]:
-    """Declare the cash, the cash times days, and the cash within each limit."""
     cash = C("paid_amount")
     due = nw.coalesce("due_date", "invoice_date") if dated else C("invoice_date")
     days = _days(C("invoice_date"), "payment_date")

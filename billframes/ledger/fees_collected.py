@@ -223,10 +223,7 @@ ANALYSIS = Analysis(
         *shared_measures("credited_amount", "written_off_amount"),
         money("from_trust_amount", "Cash from trust", "The part of the cash from trust accounts."),
     ),
-    table=TableSpec(
-        title="Fees collected",
-        brief=("collected_amount", "collected_expense_amount", "cash_amount"),
-    ),
+    table=TableSpec(title="Fees collected", brief=("collected_amount", "collected_expense_amount", "cash_amount")),
     chart=ChartSpec(
         kind="bars",
         title="Fees collected",

@@ -12,8 +12,7 @@ from billframes._shared.format import count_of, enum_label, format_number, long_
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure
 from billframes.ledger.month_reports import Ledgers, ledger_paths, read_ledgers
-from billframes.ledger.tie_out_frame import TOTALS, add_up_reasons
-from billframes.ledger.tie_out_rows import UNEXPLAINED
+from billframes.ledger.tie_out_rows import TOTALS, UNEXPLAINED, add_up_reasons
 from billframes.periods import Period, month_end
 from billframes.report.ask.subjects import Subject
 from billframes.report.first_page import Tile

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -20,17 +20,6 @@ from billframes.ledger.rules import RESTATED
 from billframes.periods import Period
 
 _ALIKE = ("report", "company", "basis", "payments")
-
-
-@dataclass(frozen=True, slots=True)
-class Restated:
-    """A month whose amounts in a report are not those of an earlier report: the files, the month, both amounts."""
-
-    file: str
-    earlier_file: str
-    month: str
-    amount: float
-    earlier_amount: float
 
 
 def kept_reports(client: object) -> list[pd.DataFrame]:
@@ -58,7 +47,7 @@ def kept_open_items(kept: Sequence[pd.DataFrame], day: dt.date) -> list[pd.DataF
 
 def join_kept(notes: Notes, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
     """Add the payments of earlier reports of the same kind to those of a report, back to the first day without one."""
-    earlier = [each for each in kept if each.attrs["ledger"]["payments"]]
+    earlier = [each for each in kept if _about(each, "payments")]
     if ledger is None:
         if not earlier:
             return None
@@ -66,23 +55,13 @@ def join_kept(notes: Notes, ledger: pd.DataFrame | None, kept: Sequence[pd.DataF
     alike = [each for each in earlier if all(_about(each, name) == _about(ledger, name) for name in _ALIKE)]
     for each in reversed(alike):
         for found in restated(ledger, each):
-            notes.add(
-                RESTATED,
-                found.amount - found.earlier_amount,
-                "fees_collected",
-                about=found.month,
-                month=found.month,
-                file=found.file,
-                now=found.amount,
-                earlier=found.earlier_file,
-                then=found.earlier_amount,
-            )
+            notes.add(RESTATED, found["now"] - found["then"], "fees_collected", about=found["month"], **found)
         ledger = _joined(ledger, each)
     return ledger
 
 
-def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:
-    """Compare the amounts of two reports in the months that both have in full."""
+def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the months that two reports have in full, with other amounts: the files, the month, both amounts."""
     (first, last), (start, end) = period_of(ledger), period_of(earlier)
     sums = [each.groupby(each["date"].dt.strftime("%Y-%m"))["amount"].sum() for each in (ledger, earlier)]
     for month in sorted({*sums[0].index, *sums[1].index}):
@@ -91,7 +70,8 @@ def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:
         if max(first, start) <= begin and until <= min(last, end):
             now, then = (float(each.get(month, 0.0)) for each in sums)
             if abs(now - then) >= 0.005:
-                yield Restated(ledger.attrs["ledger"]["file"], earlier.attrs["ledger"]["file"], month, now, then)
+                files = {"file": _about(ledger, "file"), "earlier": _about(earlier, "file")}
+                yield files | {"month": month, "now": now, "then": then}
 
 
 def period_of(ledger: pd.DataFrame) -> tuple[dt.date, dt.date]:
@@ -100,7 +80,7 @@ def period_of(ledger: pd.DataFrame) -> tuple[dt.date, dt.date]:
     return stated.start or min(days, default=dt.date.max), stated.end or max(days, default=dt.date.min)
 
 
-def _about(ledger: pd.DataFrame, name: str) -> object:
+def _about(ledger: pd.DataFrame, name: str) -> Any:
     return ledger.attrs["ledger"][name]
 
 

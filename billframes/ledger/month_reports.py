@@ -41,7 +41,6 @@ class Ledgers:
     payments: pd.DataFrame | None = None
     since: dt.date | None = None
     tie_out: pd.DataFrame | None = None
-    files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
     @property
@@ -82,8 +81,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     opened = [frame for _, frame in reports if _about(frame)["open_items"]]
     paid = _with_payments(reports)
     listed = [frame for _, frame in reports if _about(frame)["history"]]
-    for _, frame in reports:
-        about = _about(frame)
+    for about in (_about(frame) for _, frame in reports):
         if not (about["open_items"] or about["payments"] or about["history"] or about["report"] == _CREDITS):
             raise LedgerError(
                 f"{about['file']} is {about['report']}, which the report does not use; export A/R Aging Detail or "
@@ -94,12 +92,15 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
         return Ledgers()
     tied = _tied_out(month, opened or kept_open_items(kept, month.as_of), listed, must_fit=must_fit)
     ledger = join_kept(month.notes, _as_one(paid), kept)
-    if ledger is not None and not paid and not _has_days(month, _about(ledger)):
+    if ledger is not None and not _has_days(month, _about(ledger)):
+        if paid:
+            span = long_span(Period.stated(_about(ledger)), begin="its beginning")
+            raise LedgerError(
+                f"{_about(ledger)['file']} has the payments from {span}, not all of {month.name}; export it for the "
+                "whole month, or the year to date."
+            )
         ledger = None
-    payments = None
-    if ledger is not None:
-        _check_days(month, _about(ledger))
-        payments = month.firm_book.payments(ledger, credits=_credits(reports))
+    payments = None if ledger is None else month.firm_book.payments(ledger, credits=_credits(reports))
     keep_reports(month.firm_book.client, [frame for _, frame in reports])
     missing = [] if payments is not None else ["Sales by Customer Detail, on cash basis, would show what was collected"]
     if tied is None:
@@ -108,7 +109,6 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
         payments=payments,
         since=None if ledger is None else Period.stated(_about(ledger)).start,
         tie_out=tied,
-        files=tuple(_about(frame)["file"] for _, frame in reports),
         missing=tuple(missing),
     )
 
@@ -144,9 +144,11 @@ _Reports = Sequence[tuple[Path, pd.DataFrame]]
 
 
 def _read(paths: Sequence[Path]) -> _Reports:
-    """Read reports, which are of one company."""
     reports = [(each, read_ledger(each)) for each in paths]
-    _check_companies([frame for _, frame in reports])
+    named = [about for _, frame in reports if (about := _about(frame))["company"]]
+    for each in named[1:]:
+        if each["company"] != named[0]["company"]:
+            raise LedgerError(f"{named[0]['file']} and {each['file']} are of two companies; give those of one.")
     return reports
 
 
@@ -168,26 +170,9 @@ def _about(ledger: pd.DataFrame) -> dict[str, Any]:
     return about
 
 
-def _check_companies(reports: Sequence[pd.DataFrame]) -> None:
-    named = [_about(each) for each in reports if _about(each)["company"]]
-    for each in named[1:]:
-        if each["company"] != named[0]["company"]:
-            raise LedgerError(f"{named[0]['file']} and {each['file']} are of two companies; give those of one.")
-
-
 def _has_days(month: Month, about: dict[str, Any]) -> bool:
     days = Period.stated(about)
     return not ((days.start and days.start > month.first) or (days.end and days.end < month.last))
-
-
-def _check_days(month: Month, about: dict[str, Any]) -> None:
-    """Refuse payments of a part of the month only, or of other months."""
-    if not _has_days(month, about):
-        span = long_span(Period.stated(about), begin="its beginning")
-        raise LedgerError(
-            f"{about['file']} has the payments from {span}, not all of {month.name}; export it for the "
-            "whole month, or the year to date."
-        )
 
 
 def _tied_out(

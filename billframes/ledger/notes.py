@@ -27,16 +27,7 @@ _EMPTY = re.compile(
 
 
 def stamp_of(row: Sequence[Any]) -> tuple[str | None, str] | None:
-    """
-    Return the accounting method and the date of a time stamp, if a row is one.
-
-    Examples
-    --------
-    >>> stamp_of(["Cash Basis Monday, November 02, 2026 09:30 AM GMT-05:00"])
-    ('cash', 'Monday, November 02, 2026 09:30 AM GMT-05:00')
-    >>> stamp_of(["Monday, Nov. 2, 2026 12:01:05 p.m. GMT-8 - Accrual Basis"])
-    ('accrual', 'Monday, Nov. 2, 2026 12:01:05 p.m. GMT-8')
-    """
+    """Return the accounting method and the date of a time stamp, if a row is one."""
     text = _only_text(row)
     method = _BASIS.search(text)
     date = _BASIS.sub("", text).strip(" -–—|,;:")
@@ -69,14 +60,7 @@ def is_percentage(row: Sequence[Any]) -> bool:
 
 
 def is_phone(text: str) -> bool:
-    """
-    Tell whether a text is a phone number.
-
-    Examples
-    --------
-    >>> is_phone("Phone: (555) 010-1234 x12"), is_phone("+44 20 7946 0018"), is_phone("1001")
-    (True, True, False)
-    """
+    """Tell whether a text is a phone number."""
     return len(text) <= _LONGEST and bool(_PHONE.fullmatch(text)) and sum(map(str.isdigit, text)) > 5
 
 

@@ -34,14 +34,7 @@ C = nw.col
 
 
 def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
-    """
-    Divide cents in proportion to weights: whole cents, the largest remainders first, ties to the earlier key.
-
-    Examples
-    --------
-    >>> spread(60_000, {"tax": 13_000, "expenses": 20_000, "fees": 80_000})
-    {'tax': 6903, 'expenses': 10619, 'fees': 42478}
-    """
+    """Divide cents in proportion to weights: whole cents, the largest remainders first, ties to the earlier key."""
     whole = sum(weights.values())
     if not whole:
         return dict.fromkeys(weights, 0)
@@ -51,17 +44,7 @@ def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
 
 
 class InvoiceParts:
-    """
-    The parts of one invoice in cents, and what of them is still open. A credit has all of its amount as fees.
-
-    Examples
-    --------
-    >>> invoice = InvoiceParts(13_000, 20_000, 80_000)
-    >>> invoice.take(60_000, ("tax", "expenses", "fees"))
-    ({'tax': 13000, 'expenses': 20000, 'fees': 27000}, 0)
-    >>> invoice.take(60_000, ("tax", "expenses", "fees"))
-    ({'tax': 0, 'expenses': 0, 'fees': 53000}, 7000)
-    """
+    """The parts of one invoice in cents, and what of them is still open. A credit has all of its amount as fees."""
 
     def __init__(self, tax: int, expenses: int, fees: int) -> None:
         self._whole = dict(zip(PARTS, (tax, expenses, fees), strict=True))

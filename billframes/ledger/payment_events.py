@@ -16,7 +16,7 @@ import pandas as pd
 
 from billframes.config.ledger import LedgerSettings
 from billframes.errors import LedgerError
-from billframes.ledger.ledger_frames import ledger_rows, same_company, stated_about
+from billframes.ledger.frame import ledger_rows, same_company, stated_about
 from billframes.ledger.owed_invoices import InvoiceIndex, OwedInvoice, OwedInvoices
 
 _CASH = ("payment", "refund", "sales_receipt")

@@ -2,7 +2,7 @@
 
 A payment is tied to an invoice only if the books state it, or if there is only one invoice that it can pay.
 `matched_by` says how. Other money is counted for its client only. By invoice, they stand beside the
-settled part of its amount.
+settled part of its amount. `METHODS` has the method of a book.
 """
 
 from __future__ import annotations
@@ -28,13 +28,7 @@ from billframes.config.taxes import PaymentOrder, read_payment_order
 from billframes.ledger.invoice_matching import ClientNames
 from billframes.ledger.owed_invoices import OwedInvoice, OwedInvoices, owed_invoices
 from billframes.ledger.payment_events import PaymentEvent, credit_events, payment_events
-from billframes.ledger.rules import (
-    ABOVE_ITEMS,
-    LOOSE_CREDITS,
-    PAID_ELSEWHERE,
-    PAID_IN_CURRENCY,
-    UNKNOWN_CUSTOMERS,
-)
+from billframes.ledger.rules import ABOVE_ITEMS, LOOSE_CREDITS, PAID_ELSEWHERE, PAID_IN_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.loading.load_info import attach_notes
 from billframes.periods import DateLike, Period
 
@@ -251,7 +245,6 @@ def _frame(
 
 
 def _by_invoice(call: Call, paid: pd.DataFrame, day: dt.date | None, firm: FirmSettings) -> pd.DataFrame:
-    """Compare the payments of each final invoice with the settled part of its amount."""
     days = Period.stated(paid.attrs["payments"])
     last = day or days.end or dt.date.max
     needed = ("invoice_id", "invoice_state", "invoice_date", "client_name", "amount", "balance")
@@ -287,3 +280,53 @@ def _row(event: PaymentEvent, clients: ClientNames, names: LedgerSettings) -> tu
 
 
 _OF_INVOICE = itemgetter(*INVOICE)
+
+
+class BookPayments:
+    """The payments of a book's invoices, as a method of the book."""
+
+    def payments(
+        self: Any,
+        ledger: pd.DataFrame,
+        *,
+        credits: pd.DataFrame | None = None,  # noqa: A002 - the field's word
+        tax: float | Mapping[str, float] | None = None,
+        order: PaymentOrder | Sequence[str] | None = None,
+        allocate: Literal["stated", "oldest"] = "stated",
+        by: Literal["payment", "invoice"] = "payment",
+        as_of: DateLike | None = None,
+    ) -> pd.DataFrame:
+        """
+        List the payments in the firm's books, by fees, expenses and tax; see `billframes.analysis.payments`.
+
+        Parameters
+        ----------
+        ledger : DataFrame
+            From `read_ledger` or `ledger_from_quickbooks`.
+        credits, tax, order, allocate
+            See `billframes.analysis.payments`.
+        by : {"payment", "invoice"}
+            "invoice" compares the payments of each invoice with the settled part of its amount, the largest gap first.
+        as_of : date-like, optional
+            The last day of payments. By invoice, it is by default the last day of the book's period, or the day of the
+            load if that is earlier.
+        """
+        if by == "invoice":
+            as_of = self._days.as_of(as_of, ("invoices",), "payments")
+        return payments(
+            ledger,
+            time_entries=self.time_entries,
+            expenses=self.expenses,
+            fixed_fees=self.fixed_fees,
+            invoices=self.invoices,
+            credits=credits,
+            tax=tax,
+            order=order,
+            allocate=allocate,
+            by=by,
+            as_of=as_of,
+            settings=self.settings,
+        )
+
+
+METHODS = BookPayments

@@ -114,7 +114,6 @@ def _as_list(given: Any) -> Iterable[Any]:
 
 
 def _with_id(thing: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return an object; raise `LedgerError` if it is not one of the API."""
     if not isinstance(thing.get("Id"), str | int):
         has = ", ".join(map(str, thing)) or "nothing"
         raise LedgerError(f"A {kind} object has no Id, but {has:.200}; pass the list of {kind} objects.")

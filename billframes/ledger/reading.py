@@ -133,7 +133,6 @@ def read_ledger(
 
 
 def _sources(source: Source | Sequence[Source]) -> Sequence[Source]:
-    """Return the files of `source=`; refuse other values."""
     sources: list[Any] = [source] if isinstance(source, _PATHS) or not isinstance(source, Sequence) else [*source]
     if not sources:
         raise ParameterError("source has no file.")
@@ -148,8 +147,6 @@ def _sources(source: Source | Sequence[Source]) -> Sequence[Source]:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """One file that was read: the report, its transactions, and what is known about it."""
-
     report: Report
     transactions: list[Transaction]
     about: dict[str, Any]

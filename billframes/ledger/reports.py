@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal
 
 MONEY = ("amount", "open_balance", "debit", "credit")
 """The columns that totals add up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Report:
     """
     One report: its titles without " Report", and the columns by which its row of headings is known.
@@ -28,6 +28,7 @@ class Report:
     titles: tuple[str, ...]
     needs: tuple[str, ...]
     groups: Literal["age", "customer", "account", ""] = ""
+    _: KW_ONLY
     totals: bool = True
     headings: Mapping[str, str] = field(default_factory=dict)
     open_items: bool = False
@@ -38,78 +39,47 @@ class Report:
 
 # The columns of what is open, and of what was booked.
 _OPEN, _BOOKED = ("date", "type", "open_balance"), ("date", "type", "amount")
+# Payments of these reports are listed with the sign of invoices, and their invoice is not named.
+_PAID: dict[str, Any] = {"payments_positive": True, "payments": "group"}
 
 REPORTS = (
     Report(
-        kind="ar_aging_detail",
-        titles=("A/R Aging Detail",),
-        needs=("date", "type", "customer", "open_balance"),
-        groups="age",
-        open_items=True,
+        "ar_aging_detail", ("A/R Aging Detail",), ("date", "type", "customer", "open_balance"), "age", open_items=True
     ),
-    Report(kind="open_invoices", titles=("Open Invoices",), needs=_OPEN, groups="customer", open_items=True),
-    Report(kind="collections", titles=("Collections",), needs=_OPEN, groups="customer"),
+    Report("open_invoices", ("Open Invoices",), _OPEN, "customer", open_items=True),
+    Report("collections", ("Collections",), _OPEN, "customer"),
+    Report("customer_balance_detail", ("Customer Balance Detail",), _OPEN, "customer", open_items=True),
     Report(
-        kind="customer_balance_detail",
-        titles=("Customer Balance Detail",),
-        needs=_OPEN,
-        groups="customer",
-        open_items=True,
-    ),
-    Report(
-        kind="invoice_list",
-        titles=("Invoice List by Date", "Invoice List"),
-        needs=("date", "number", "amount", "open_balance"),
+        "invoice_list",
+        ("Invoice List by Date", "Invoice List"),
+        ("date", "number", "amount", "open_balance"),
         history=True,
     ),
+    Report("transaction_list", ("Transaction List by Date",), _BOOKED, **_PAID),
+    Report("transaction_list", ("Transaction List by Customer",), _BOOKED, "customer", **_PAID),
+    Report("invoices_and_payments", ("Invoices and Received Payments",), _BOOKED, "customer", totals=False, **_PAID),
+    Report("sales_detail", ("Sales by Customer Detail",), _BOOKED, "customer", payments="line"),
+    Report("account_detail", ("Transaction Detail by Account",), _BOOKED, "account"),
     Report(
-        kind="transaction_list",
-        titles=("Transaction List by Date",),
-        needs=_BOOKED,
-        payments_positive=True,
-        payments="group",
-    ),
-    Report(
-        kind="transaction_list",
-        titles=("Transaction List by Customer",),
-        needs=_BOOKED,
-        groups="customer",
-        payments_positive=True,
-        payments="group",
-    ),
-    Report(
-        kind="invoices_and_payments",
-        titles=("Invoices and Received Payments",),
-        needs=_BOOKED,
-        groups="customer",
-        totals=False,
-        payments_positive=True,
-        payments="group",
-    ),
-    Report(
-        kind="sales_detail", titles=("Sales by Customer Detail",), needs=_BOOKED, groups="customer", payments="line"
-    ),
-    Report(kind="account_detail", titles=("Transaction Detail by Account",), needs=_BOOKED, groups="account"),
-    Report(
-        kind="xero_aged_receivables",
-        titles=("Aged Receivables Detail",),
-        needs=("date", "number", "open_balance"),
-        groups="customer",
+        "xero_aged_receivables",
+        ("Aged Receivables Detail",),
+        ("date", "number", "open_balance"),
+        "customer",
         headings={"total": "open_balance"},
         open_items=True,
     ),
     Report(
-        kind="xero_account_transactions",
-        titles=("Account Transactions",),
-        needs=("date", "type", "debit", "credit"),
-        groups="account",
+        "xero_account_transactions",
+        ("Account Transactions",),
+        ("date", "type", "debit", "credit"),
+        "account",
         headings={"source": "type", "reference": "number", "description": "customer"},
         payments="number",
     ),
     Report(
-        kind="xero_invoices",
-        titles=("Receivable Invoice Detail", "Receivable Invoice Summary"),
-        needs=("date", "number", "amount"),
+        "xero_invoices",
+        ("Receivable Invoice Detail", "Receivable Invoice Summary"),
+        ("date", "number", "amount"),
         headings={"gross": "amount", "invoice total": "amount", "balance": "open_balance"},
         history=True,
     ),
@@ -120,14 +90,7 @@ _RECEIVABLES = re.compile(r"\baccounts (receivable|payable)\b|\ba([rp])\b")
 
 
 def plain_title(text: str) -> str:
-    """
-    Return a title or heading as the declarations have it, in lower case.
-
-    Examples
-    --------
-    >>> plain_title("Sales by  Client Detail Report"), plain_title("Accounts Receivable Ageing Detail")
-    ('sales by customer detail', 'a/r aging detail')
-    """
+    """Return a title or heading as the declarations have it, in lower case."""
     words = " ".join(text.casefold().split()).removesuffix(" report").replace("ageing", "aging")
     return _CUSTOMERS.sub(r"customer\1", _RECEIVABLES.sub(lambda found: f"a/{(found[1] or found[2])[0]}", words))
 

@@ -28,17 +28,19 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.rules.loads import need_open_on, note_later_balances
 from billframes.config.firm import FirmSettings
 from billframes.errors import LedgerError
+from billframes.ledger.frame import ledger_rows, same_company, stated_about
 from billframes.ledger.invoice_matching import ClientNames
-from billframes.ledger.ledger_frames import ledger_rows, same_company, stated_about
 from billframes.ledger.rules import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
-from billframes.ledger.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame
 from billframes.ledger.tie_out_rows import (
     REASONS,
+    TOTALS,
     TieOutRow,
     add_control,
+    add_up_reasons,
     compare_rows,
     group_unapplied,
     refuse_missing_amounts,
+    tie_out_frame,
 )
 from billframes.loading.load_info import attach_notes
 from billframes.periods import DateLike, Period

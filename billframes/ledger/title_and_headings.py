@@ -65,8 +65,8 @@ def headings_of(cells: Cells, report: Report) -> tuple[int, dict[str, int]]:
         if places.keys() >= {*report.needs}:
             for name, place in again:
                 _refuse_unlike(cells, at, places, name, place)
-            for name in DATED:
-                _refuse_dates_beside_texts(cells, at, places.get(name))
+            for name in places.keys() & {*DATED}:
+                _refuse_dates_beside_texts(cells, at, places[name])
             return at, places
         found.append(places)
         if says_empty(row):
@@ -91,10 +91,8 @@ def _refuse_unlike(cells: Cells, heading: int, places: dict[str, int], name: str
             )
 
 
-def _refuse_dates_beside_texts(cells: Cells, heading: int, place: int | None) -> None:
+def _refuse_dates_beside_texts(cells: Cells, heading: int, place: int) -> None:
     """Refuse a column with dates and texts: Excel makes dates of those that its language can read, day for month."""
-    if place is None:
-        return
     found: dict[bool, tuple[int, Any]] = {}
     for number, row in cells.rows[heading + 1 :]:
         if is_date(cell := _cell(row, place)):
@@ -150,5 +148,4 @@ def _open_ends(
 
 
 def _is_name(text: str) -> bool:
-    """Tell whether a text above the headings can be the name of the company."""
     return not (long_dates(text) or stamp_of([text]) or text.casefold().startswith((*_NO_NAME, *_DAY)))

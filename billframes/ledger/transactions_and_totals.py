@@ -233,7 +233,6 @@ class Body:
         return group
 
     def _close_all(self, number: int, row: list[Any]) -> None:
-        """Compare the total of the report."""
         if len(self._open) > 1:
             raise LedgerError(
                 f"{self._cells.file}, row {number}: the group whose heading is in row {self._open[-1].row} has no "
@@ -246,7 +245,6 @@ class Body:
         self._total_row = number
 
     def _check(self, number: int, row: list[Any], sums: Sums, what: str) -> None:
-        """Compare the amounts in a row of totals with the sums of its rows."""
         file = self._cells.file
         for name in self._names:
             value = self._cell(row, name)

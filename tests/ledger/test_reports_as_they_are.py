@@ -169,25 +169,9 @@ def test_another_formula_without_its_result_is_named():
 
 DATES = [
     *("2026-10-18", "2026/10/18", "2026.10.18", "2026. 10. 18.", "2026-10-18 00:00:00", "2026-10-18T00:00:00Z"),
-    *(
-        "18.10.2026",
-        "18. 10. 2026",
-        "18.10.2026.",
-        "18-10-2026",
-        "18 10 2026",
-        "10/18/2026 12:00:00 AM",
-        "10/18/2026 0:00",
-    ),
-    *(
-        "18 Oct 2026",
-        "18 October 2026",
-        "18-Oct-2026",
-        "18. Oct 2026",
-        "Oct 18, 2026",
-        "October 18, 2026",
-        "Oct. 18 2026",
-    ),
-    *("10-18-2026", "10.18.2026", "OCT 18, 2026", "October 18th, 2026"),
+    *("18.10.2026", "18. 10. 2026", "18.10.2026.", "18-10-2026", "18 10 2026", "10-18-2026", "10.18.2026"),
+    *("10/18/2026 12:00:00 AM", "10/18/2026 0:00", "18 Oct 2026", "18 October 2026", "18-Oct-2026", "18. Oct 2026"),
+    *("Oct 18, 2026", "October 18, 2026", "Oct. 18 2026", "OCT 18, 2026", "October 18th, 2026"),
 ]
 
 
@@ -204,45 +188,15 @@ def test_a_date_that_is_not_read_is_named(date):
 
 # Q08
 
-AMOUNTS = {
-    "-1,400.50": [*("1,400.50-", "(1,400.50)", "-1,400.50", "$-1,400.50", "-$1,400.50", "($1,400.50)", "$(1,400.50)")],
-    "minus signs": [
-        "−1,400.50",
-        "–1400.50",
-        "1400.50 -",
-        "$1,400.50-",
-        "- 1,400.50",
-        "-1 400.50",
-        "-1'400.50",
-        "-1’400.50",
-    ],
-    "currencies": [
-        *(
-            "-US$1,400.50",
-            "-CA$ 1,400.50",
-            "-R1 400.50",
-            "(₹1,400.50)",
-            "-CHF 1'400.50",
-            "-1,400.50 USD",
-            "-Rs.1,400.50",
-        )
-    ],
-    "commas": [
-        *(
-            "-1.400,50",
-            "1.400,50-",
-            "-1\u00a0400,50",
-            "-1\u202f400,50 €",
-            "-1400,50 kr",
-            "(1 400,50 zł)",
-            "-R$ 1.400,50",
-        )
-    ],
-    "formula": ["=-1400.50"],
-}
+AMOUNTS = [
+    *("1,400.50-", "(1,400.50)", "-1,400.50", "$-1,400.50", "-$1,400.50", "($1,400.50)", "$(1,400.50)", "=-1400.50"),
+    *("−1,400.50", "–1400.50", "1400.50 -", "$1,400.50-", "- 1,400.50", "-1 400.50", "-1'400.50", "-1’400.50"),
+    *("-US$1,400.50", "-CA$ 1,400.50", "-R1 400.50", "(₹1,400.50)", "-CHF 1'400.50", "-1,400.50 USD", "-Rs.1,400.50"),
+    *("-1.400,50", "1.400,50-", "-1\u00a0400,50", "-1\u202f400,50 €", "-1400,50 kr", "(1 400,50 zł)", "-R$ 1.400,50"),
+]
 
 
-@pytest.mark.parametrize("amount", [each for several in AMOUNTS.values() for each in several])
+@pytest.mark.parametrize("amount", AMOUNTS)
 def test_amounts_are_read_with_every_minus_and_currency(amount):
     assert read(one_invoice(amount=amount, total=amount))["open_balance"].to_list() == [-1400.5]
 
@@ -262,31 +216,14 @@ def test_other_amounts_are_named(amount):
 # Q13
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(
-            "Total",
-            "TOTAL",
-            "Opening balance",
-            "Beginning Balance",
-            "Closing balance",
-            "Total Wine",
-            "Total for Life",
-            "Fay",
-        ),
-        *(
-            "for You",
-            "Cottages with sub-tenants",
-            "Percentage of total",
-            "No Data Ltd",
-            "Monday 2020 Ltd",
-            "555-0100",
-            "--x",
-        ),
-        *("Cash Basis", "(555) 010-1234", "October 2026 Ltd", "Total Total"),
-    ],
-)
+NAMES = [
+    *("Total", "TOTAL", "Opening balance", "Beginning Balance", "Closing balance", "Total Wine", "Total for Life"),
+    *("Fay", "for You", "Cottages with sub-tenants", "Percentage of total", "No Data Ltd", "Monday 2020 Ltd"),
+    *("555-0100", "--x", "Cash Basis", "(555) 010-1234", "October 2026 Ltd", "Total Total"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_customer_can_be_named_as_a_part_of_a_report(name):
     for text in (OPEN, BALANCES, SALES, RECEIVED):
         renamed = text.replace("Juniper Hall Partners", name).replace("Osprey Ridge LLC", "Total Wine")
