@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -94,10 +94,6 @@ class ShownFrame:
         chosen = ranked[: max(fit, 1)]
         return [name for name in self.columns if name in chosen]
 
-    @property
-    def _headings(self) -> list[str]:
-        return [shown_heading(name) for name in self.columns]
-
     def to_html(self) -> str:
         """Return the rows shown as HTML."""
         return self._repr_html_()
@@ -111,9 +107,8 @@ class ShownFrame:
         _write(self._frame, path, [".csv"], decimal=decimal, delimiter=delimiter)
 
     def _repr_html_(self) -> str:
-        names = zip(self.columns, self._headings, strict=True)
         heads = "".join(
-            f'<th{self._style(name)} title="{escape(name)}">{escape(heading)}</th>' for name, heading in names
+            f'<th{self._style(name)} title="{escape(name)}">{escape(shown_heading(name))}</th>' for name in self.columns
         )
         rows = "".join(f"<tr>{''.join(self._cells(row))}</tr>" for row in self._texts.itertuples(index=False))
         return (
@@ -172,7 +167,7 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     few = every.head(rows)
     kinds = _ordered_kinds(few)
     few = DistinctNames(every if total == len(every) else _everyone(frame, every))(few)
-    texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in kinds}, dtype="str")
+    texts = pd.DataFrame({name: _texts(few[name], form) for name, (_, form) in kinds.items()}, dtype="str")
     main = _main_figures(few.attrs.get(ANALYSIS, ""), kinds)
     return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame, main)
 
@@ -216,16 +211,26 @@ def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str =
     "Timekeeper","Fees billed","Billing realization"
     "Ada Ruiz",49651.43,0.6667
     """
-    endings = [ending for ending in _WRITERS if not names or ending != ".html"]
-    _write(frame, path, endings, decimal=decimal, delimiter=delimiter, names=names)
+    _write(
+        frame,
+        path,
+        (".xlsx", ".csv", *(() if names else (".html",))),
+        names=names,
+        decimal=decimal,
+        delimiter=delimiter,
+    )
 
 
 def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: Any) -> None:
     out = Path(path).absolute()
-    if out.suffix.lower() not in endings:
+    ending = out.suffix.lower()
+    if ending not in endings:
         raise ParameterError(f"{out.name!r} must end with {' or '.join(endings)}.")
     check_output(out, "path=")
-    write(out, _WRITERS[out.suffix.lower()](frame, out.stem, options))
+    rows = _in_pandas(frame, sys.maxsize)[0]
+    if ending == ".xlsx":
+        options = {"sheet": out.stem, "names": options.get("names", False)}
+    write(out, _html(frame, len(rows), out.stem) if ending == ".html" else exported(rows, ending, **options))
 
 
 def exported(frame: pd.DataFrame, ending: str, *, names: bool = False, **options: Any) -> bytes:
@@ -279,15 +284,9 @@ def _main_figures(name: str, columns: Collection[str]) -> list[str]:
     return [name for name in dict.fromkeys(names) if name in columns]
 
 
-def _all_rows(frame: Any) -> pd.DataFrame:
-    """Return all rows in pandas, with texts as column names."""
-    return _in_pandas(frame, sys.maxsize)[0]
-
-
-def _html(frame: Any, title: str, _options: Mapping[str, Any]) -> bytes:
-    table = show(frame, len(_all_rows(frame)))._repr_html_()
+def _html(frame: Any, rows: int, title: str) -> bytes:
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
-    return f'<!DOCTYPE html><html lang="en">{head}{table}'.encode()
+    return f'<!DOCTYPE html><html lang="en">{head}{show(frame, rows)._repr_html_()}'.encode()
 
 
 _STYLE = (
@@ -295,13 +294,6 @@ _STYLE = (
     " table { border-collapse: collapse }"
     " th, td { padding: 0.2rem 0.7rem } th { border-bottom: 1px solid } td { border-bottom: 1px solid #ddd }"
 )
-_WRITERS: dict[str, Callable[[Any, str, Mapping[str, Any]], bytes]] = {
-    ".xlsx": lambda frame, title, options: exported(
-        _all_rows(frame), ".xlsx", sheet=title, names=options.get("names", False)
-    ),
-    ".csv": lambda frame, _title, options: exported(_all_rows(frame), ".csv", **options),
-    ".html": _html,
-}
 _DECIMALS = {"cents": 2, "multiple": 2, "days": 1, "count": 2, "ratio": 4, "points": 4}
 
 
@@ -346,7 +338,6 @@ def _everyone(frame: Any, few: pd.DataFrame) -> pd.DataFrame:
 
 @functools.cache
 def _declared_kinds() -> dict[str, str]:
-    """Return the kind of each column of the loaders' frames."""
     return {each.column.name: each.column.kind for resource in RESOURCES for each in sources_of(resource.record)}
 
 
@@ -366,19 +357,16 @@ def _kind(name: str, values: pd.Series[Any], found: Measure | None) -> tuple[int
     if name == "invoice_number" or (name.endswith(("_name", "_label", "_names")) and not name.endswith(_PARTS)):
         return _NAME, None
     unit = found.unit if found else _declared_kinds().get(name, _UNITS_BY_WORD.get(name.rpartition("_")[2], ""))
-    number = pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
-    if number:
+    if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
         return (_FIGURE if unit in _FIGURES else _OTHER), _FORMS.get(unit, unit if unit in _FIGURES else "plain")
-    place = {"date": _DATE, "instant": _INSTANT}.get(unit, _OTHER)
-    return place, None
+    return {"date": _DATE, "instant": _INSTANT}.get(unit, _OTHER), None
 
 
 def _texts(values: pd.Series[Any], form: str | None) -> list[str]:
-    write: Callable[[Any], str] = _text if form is None else functools.partial(_number, form)
-    return [write(value) for value in values.astype(object)]
+    return [_text(value) if form is None else _number(value, form) for value in values.astype(object)]
 
 
-def _number(form: str, value: Any) -> str:
+def _number(value: Any, form: str) -> str:
     if pd.isna(value):
         return MISSING
     return f"{value:,.10g}" if form == "plain" else format_number(float(value), form)

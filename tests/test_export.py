@@ -42,6 +42,16 @@ def test_text_that_begins_like_a_formula_is_marked_and_numbers_are_not_touched(f
     assert "'=a" in "".join(back.columns)
 
 
+def test_only_a_durable_file_waits_for_the_disk_and_only_a_private_one_is_hidden(tmp_path, monkeypatch):
+    waited = []
+    monkeypatch.setattr(os, "fsync", waited.append)
+    write(tmp_path / "private", b"x", private=True)
+    assert waited == []
+    write(tmp_path / "durable", b"x", durable=True)
+    assert len(waited) == 1
+    assert [(tmp_path / name).stat().st_mode & 0o077 == 0 for name in ("private", "durable")] == [True, False]
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("name", ["A;=1+1", 'A;"=1+1', "A; \t@x", "A|+1", "A\r\n=1+1", "A\n-1", 'A";=1+1&"', ";＝1"])
 def test_a_separator_within_a_text_begins_no_formula_however_a_reader_splits(separator, name):

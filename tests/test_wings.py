@@ -48,7 +48,7 @@ from billframes import report
 from billframes.analysis.declare.lookup import analyses
 from billframes.cli import main
 from billframes.report.outline import OUTLINE
-from billframes.report.sheet_plan import sheets
+from billframes.report.sheet_plan import planned
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
 from billframes.wings import wings
@@ -59,7 +59,7 @@ month = report.load("2026-10", settings=settings, client=client)
 assert len(month.book.realization(by="client"))
 month.book.figures("client_hours", "billed_amount", by="practice_area")
 shown = [each.name for each in OUTLINE if not each.narratives and (each(month) if each.on_page else each.made(month))]
-assert sheets(month) and to_do(month)
+assert planned(month) and to_do(month)
 assert not {*sys.argv[3:]} & {*dir(bf)}
 print(",".join(wings()), ",".join(analyses()), ",".join(shown), sep="\\n")
 main(["--help"])

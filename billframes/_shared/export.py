@@ -293,10 +293,12 @@ def make_folder(folder: Path) -> None:
         raise ParameterError(f"--out {folder} can't be made: {error.strerror}.") from None
 
 
-def write(out: Path, content: bytes, *, private: bool = False) -> None:
+def write(out: Path, content: bytes, *, private: bool = False, durable: bool = False) -> None:
     """
-    Write a temporary file beside `out` and rename it, so that `out` is never incomplete; `private` is only for its
-    owner. The target of a link is written, and so is a pipe or a device.
+    Write a temporary file beside `out` and rename it, so that `out` is never incomplete.
+
+    A `private` file is only for its owner, and a `durable` one is there also if the power fails. The target of a link
+    is written, and so is a pipe or a device.
     """
     out = _target(out)
     if _is_stream(out):
@@ -306,8 +308,7 @@ def write(out: Path, content: bytes, *, private: bool = False) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-            if private:
-                # It keeps what can't be made again, also if the power fails.
+            if durable:
                 file.flush()
                 os.fsync(file.fileno())
         if not private:

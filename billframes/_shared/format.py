@@ -59,6 +59,11 @@ def format_value(value: Any, unit: str) -> str:
     return str(value) if unit == "text" else format_number(value, unit)
 
 
+def money(value: Any) -> str:
+    """Format an amount in whole units of money."""
+    return format_number(float(value), "money")
+
+
 def format_rounded(value: float, form: str) -> str:
     """
     Format a number, and round halves away from 0.

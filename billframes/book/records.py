@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from billframes.analysis.declare.columns import IDS, ITEMS
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure
+from billframes.book.methods import call_analysis
 
 _OF_INVOICE = ("invoice_number", "invoice_date", "due_date", "invoice_state", "client_name")
 _AMOUNTS = ("hours", "balance", "amount")
@@ -39,8 +42,13 @@ def with_details(rows: pd.DataFrame, frame_of: Callable[[str], pd.DataFrame], pa
     return rows.infer_objects()
 
 
+def draft_items(book: Any) -> pd.DataFrame:
+    """Return the items on a book's bills that are not final. Codes are checked for e-billing only."""
+    return call_analysis(analyses()["prebill_review"], book, {"codes": None, "code_sets": None})
+
+
 def bills_of(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the bills of a result of `prebill_review`, each with its largest item, whose lawyer sends the bill."""
+    """Return the bills of draft items, each with its largest item, whose lawyer sends the bill."""
     return items.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
 
 

@@ -185,6 +185,11 @@ class FirmSettings:
         return cast("LedgerSettings", self.ledger)
 
     @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the watch."""
+        return cast("tuple[Rule, ...]", self.watch)
+
+    @property
     def fiscal_year(self) -> FiscalYear | None:
         """The firm's fiscal year; None if the settings do not say when it begins."""
         start = self.fiscal_year_start

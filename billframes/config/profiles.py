@@ -200,4 +200,4 @@ def _select_names(text: str, profile: str) -> object:
 
 def write_privately(path: Path, text: str) -> None:
     """Write a file that only its owner can read, completely or not at all. If it is a link, write the link's target."""
-    write(path.resolve(), text.encode(), private=True)
+    write(path.resolve(), text.encode(), private=True, durable=True)

@@ -23,10 +23,9 @@ from billframes.guidelines.check import Guidelines
 from billframes.guidelines.file import rule_title
 from billframes.guidelines.work import CHECK
 from billframes.report.month import Month
-from billframes.report.open_amounts import open_work_by_client
 from billframes.report.section_spec import SectionSpec
 from billframes.report.table_spec import ReportTable
-from billframes.report.to_do import ToDo, by_person, names, person_of
+from billframes.report.to_do import ToDo, by_person, names, open_work_by_client, person_of
 
 _GUIDELINES = (
     "What clients may refuse or cut by their guidelines, of the work that is not on a final invoice. An item can have "

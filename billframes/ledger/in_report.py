@@ -14,7 +14,7 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.ledger.month_reports import Ledgers, ledger_paths, read_ledgers
 from billframes.ledger.tie_out_rows import TOTALS, UNEXPLAINED, add_up_reasons
 from billframes.periods import Period, month_end
-from billframes.report.ask.subjects import Subject
+from billframes.report.ask.cube import Subject
 from billframes.report.first_page import Tile
 from billframes.report.key_points import Point
 from billframes.report.month import Month

@@ -15,8 +15,7 @@ from billframes._shared.suggestions import suggest_arguments
 from billframes.analysis.declare.lookup import analyses, result_to_pass
 from billframes.analysis.declare.spec import ChartSpec
 from billframes.errors import unknown_name
-from billframes.plots.chart import Chart
-from billframes.plots.figures import figures
+from billframes.plots.chart import Chart, figures
 
 _FIELDS = [each.name for each in dataclasses.fields(ChartSpec)]
 _CHARTS = {

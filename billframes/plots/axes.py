@@ -1,8 +1,7 @@
 """Axes that notebooks show, and the style of all charts, also for the width of a phone.
 
-Notebooks do not show a figure that was made without pyplot, so these axes have their own picture. The advantage is that
-no global state changes and no figure stays open. The report and the explorer draw charts a second time for phones;
-`fit_narrow` makes their text fit.
+Notebooks do not show a figure that was made without pyplot, so these axes have their own picture. The explorer draws
+charts a second time for phones; `fit_narrow` makes their text fit.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Sequence
 from typing import Any, cast
 
 from matplotlib.axes import Axes
@@ -47,8 +45,6 @@ class _WholeFigure(Figure):
 
 
 class _PngAxes(Axes):
-    """Axes that notebooks show as a picture."""
-
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
         cast("Figure", self.figure).savefig(buffer, format="png", dpi=110, metadata={"Software": None})
@@ -83,20 +79,11 @@ def style_axes(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") 
     return ax
 
 
-def add_legend(ax: Axes) -> None:
+def add_legend(ax: Axes, **how: Any) -> None:
     """Add a legend in one line between the title and the chart; call it before `style_axes`."""
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=6,
-        frameon=False,
-        fontsize=SIZE,
-        labelcolor=MUTED,
-        handlelength=1.2,
-        columnspacing=1.1,
-        borderpad=0.0,
-        borderaxespad=0.5,
-    )
+    style = {"frameon": False, "fontsize": SIZE, "labelcolor": MUTED, "borderpad": 0.0, "borderaxespad": 0.5}
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 6, "handlelength": 1.2, "columnspacing": 1.1}
+    ax.legend(**style | place | how)
 
 
 def format_money(value: float, *, exact: bool = False) -> str:
@@ -154,23 +141,18 @@ NARROW = 4.4
 def fit_narrow(ax: Axes) -> None:
     """Make a chart fit a phone: shorten names, and rotate months and the text above them."""
     if (legend := ax.get_legend()) is not None:
-        texts = [each.get_text() for each in legend.get_texts()]
-        handles: Any = legend.legend_handles
-        size = legend.get_texts()[0].get_fontsize()
         figure: Any = ax.figure
         # The legend begins at the left side of the picture; the names of rows push the axes to the right.
-        ax.legend(
-            handles,
-            texts,
-            loc="lower left",
+        add_legend(
+            ax,
+            handles=legend.legend_handles,
+            labels=[each.get_text() for each in legend.get_texts()],
             bbox_to_anchor=(0.02, 1.0),
             bbox_transform=blended_transform_factory(figure.transFigure, ax.transAxes),
+            labelcolor=None,
             ncols=3,
-            frameon=False,
-            fontsize=size,
             handlelength=1.0,
             columnspacing=0.9,
-            borderpad=0.0,
         )
     months = [label.get_text() for label in ax.get_xticklabels()]
     if any("\n" in each for each in months):
@@ -181,11 +163,5 @@ def fit_narrow(ax: Axes) -> None:
     elif all(each.endswith(" days") for each in months[1:]):
         # The title of the axis already says "days".
         ax.set_xticks(ax.get_xticks(), [each.removesuffix(" days") for each in months])
-    shorten_labels(ax)
-
-
-def shorten_labels(ax: Axes) -> None:
-    """Shorten long names of rows."""
-    labels: Sequence[str] = [label.get_text() for label in ax.get_yticklabels()]
     if ax.yaxis_inverted():
-        ax.set_yticks(ax.get_yticks(), [shorten_label(each, SHORT) for each in labels])
+        ax.set_yticks(ax.get_yticks(), [shorten_label(each.get_text(), SHORT) for each in ax.get_yticklabels()])

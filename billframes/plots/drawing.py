@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from billframes._shared.format import format_number
+from billframes._shared.format import format_number, money
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.results.result_rows import ResultRows
 from billframes.plots.axes import (
@@ -196,9 +196,7 @@ def ages(chart: ChartData, ax: Axes | None) -> Axes:
     values = [float(each.iloc[0]) for each in chart.values()]
     total = float(chart.rows.frame["total"].iloc[0])
     ax.bar(positions, values, width=0.62, color=DARK)
-    words = [
-        format_number(each, "money") + (f"\n{format_number(each / total, 'ratio')}" if total else "") for each in values
-    ]
+    words = [money(each) + (f"\n{format_number(each / total, 'ratio')}" if total else "") for each in values]
     tops = [max(each, 0.0) for each in values]
     _annotate(ax, words, zip(positions, tops, strict=True), (0, 3), ha="center")
     ax.axhline(0, **_LINE)
@@ -284,11 +282,10 @@ def waterfall(chart: ChartData, ax: Axes | None) -> Axes:
 
 def _end(chart: ChartData, value: float) -> str:
     """Format an end of a waterfall; money in full, as the changes beside it."""
-    return format_number(value, "money") if chart.unit is format_money else chart.unit(value)
+    return money(value) if chart.unit is format_money else chart.unit(value)
 
 
 def _steps(chart: ChartData) -> tuple[list[str], Any, list[str]]:
-    """Return the names of a waterfall's steps, their sizes, and the text beside them."""
     frame, columns = chart.rows.frame, list(chart.columns)
     if len(columns) > 1:
         names, steps = list(chart.columns.values()), frame[columns].sum(skipna=False).to_numpy()
@@ -316,12 +313,10 @@ def _annotate(ax: Axes, words: Sequence[str], spots: Any, offset: tuple[int, int
 
 
 def _label_rows(ax: Axes, labels: Sequence[str]) -> None:
-    """Label the rows, the first at the top."""
     ax.set_yticks(np.arange(len(labels)), [shorten_label(label.replace("\n", " ")) for label in labels])
     ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
 
 
 def _shades(count: int) -> list[str]:
-    """Return colours from pale to dark."""
     positions = np.linspace(0, len(RAMP) - 1, count).round().astype(int)
     return [RAMP[position] for position in positions]

@@ -1,7 +1,7 @@
 """The monthly report: a notebook that is made from the report's outline, and the functions that its cells call.
 
 `billframes.report.load` fetches a month's figures. The sections (`cover`, `utilization`, `realization`, ...) show them
-in a notebook. `billframes.report.build` runs the notebook and writes one HTML file (extra `billframes[report]`).
+in a notebook, and `billframes.report.build` in one HTML file (extra `billframes[report]`).
 """
 
 from __future__ import annotations

@@ -120,7 +120,6 @@ def _ask(month: Month, parameters: Mapping[str, Any], announce: Step, format: Fo
 
 
 def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: Step, ask: str) -> str:
-    """Return the page: the sections of the outline, one after the other."""
     sections = []
     for each in OUTLINE:
         if each.on_page and (narratives or not each.narratives):

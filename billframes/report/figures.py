@@ -6,7 +6,6 @@ of client hours and fees billed are for the month and for the year to date.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,32 +17,27 @@ from billframes.analysis.data.expressions import quotient
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.facts.capacity import prorated_targets
+from billframes.report.history import BALANCES
 from billframes.report.month import A_UNIT, LEAST_HOURS, Month
 from billframes.report.month_days import YEAR
 from billframes.report.page_table import Cell, is_outside, outside_notes, unit_of
-from billframes.report.table_spec import MakeTable, ReportTable, to_date
+from billframes.report.table_spec import ReportTable, to_date
 
 NAN = math.nan
-PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
-"""The fields of a `Headline` that have its figures."""
 
 
 @dataclass(frozen=True)
 class Headline:
     """
-    One headline figure of five periods, which are NaN if it is unknown.
+    One headline figure of this month, last month, a year ago, the year to date, and last year to the same month.
 
-    The mark is "*" if earlier months are shown as of today, and "†" if no earlier figure is known. `group` is the
-    heading above it, `column` that of an analysis, and `shown_unit` the unit beside its name.
+    Unknown figures are NaN. The mark is "*" if earlier months are shown as of today, and "†" if no earlier figure is
+    known. `group` is the heading above it, `column` that of an analysis, and `shown_unit` the unit beside its name.
     """
 
     name: str
     unit: str
-    now: float
-    before: float = NAN
-    year_ago: float = NAN
-    to_date: float = NAN
-    year_ago_to_date: float = NAN
+    by_period: tuple[float, ...]
     mark: str = ""
     group: str = ""
     column: str = ""
@@ -56,17 +50,17 @@ class Headline:
         return _NOT_IN_ANALYSES.get(self.column) or measure(self.column)
 
     @property
-    def by_period(self) -> tuple[float, ...]:
-        """The figures of this month, last month, a year ago, the year to date, and last year to the same month."""
-        return (self.now, self.before, self.year_ago, self.to_date, self.year_ago_to_date)
+    def changes(self) -> list[tuple[float, float]]:
+        """The figures that are compared, each with the earlier one."""
+        now, before, year_ago, to_date, year_ago_to_date = self.by_period
+        return [(now, before), (now, year_ago), (to_date, year_ago_to_date)]
 
     @property
     def cells(self) -> list[Cell]:
         """The texts: this month, last month and change, a year ago and change, both years to date and change."""
-        texts = [self._cell(self.now)]
-        for then in (self.before, self.year_ago):
-            texts += [self._cell(then), self._change(self.now, then)]
-        return [*texts, *map(self._cell, self.by_period[3:]), self._change(self.to_date, self.year_ago_to_date)]
+        now, before, year_ago, *years = map(self._cell, self.by_period)
+        changes = [Cell("" if self.mark else format_change(*each, self.unit)) for each in self.changes]
+        return [now, before, changes[0], year_ago, changes[1], *years, changes[2]]
 
     @property
     def is_part(self) -> bool:
@@ -75,16 +69,11 @@ class Headline:
 
     def why_outside(self) -> list[str]:
         """Say what a ratio below 0% or above 100% means."""
-        if not self.measure:
-            return []
-        return outside_notes([""] * len(self.by_period), self.by_period, self.measure)
+        return outside_notes([""] * len(self.by_period), self.by_period, self.measure) if self.measure else []
 
     def _cell(self, value: float) -> Cell:
         is_out = self.measure is not None and is_outside(value, self.measure)
         return Cell(format_number(value, self.unit), is_out, value < self.limit)
-
-    def _change(self, now: float, then: float) -> Cell:
-        return Cell("" if self.mark else format_change(now, then, self.unit))
 
 
 _OVERDUE_SHARE = Measure(
@@ -149,16 +138,17 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
     columns += [month.to_date(), month.to_date(1)] if month.year_start != month.first else [{}, {}]
     for each in columns:
         each[_NOT_FINAL.name] = each.get("unbilled_amount", NAN) + each.get("prebill_amount", NAN)
-    fees = [each.get("fees_amount", NAN) - each.get("billed_amount", NAN) for each in columns]
-    if not any(abs(each) >= A_UNIT for each in fees):
-        names = tuple(name for name in names if name != "fees_amount")
-    if not any(abs(each.get("fixed_fee_amount", NAN)) >= A_UNIT for each in columns):
-        names = tuple(name for name in names if name != "fixed_fee_amount")
+    # All fees have a row if they are not the same as those for time.
+    parts = {
+        "fees_amount": [each.get("fees_amount", NAN) - each.get("billed_amount", NAN) for each in columns],
+        "fixed_fee_amount": [each.get("fixed_fee_amount", NAN) for each in columns],
+    }
+    names = tuple(name for name in names if any(abs(each) >= A_UNIT for each in parts.get(name, [math.inf])))
     return [
         Headline(
             found.title,
             found.unit,
-            **dict(zip(PERIODS, (float(each.get(name, NAN)) for each in columns), strict=True)),
+            tuple(float(each.get(name, NAN)) for each in columns),
             mark="*" if name in _STILL_CHANGING else "",
             group=group,
             column=name,
@@ -173,8 +163,8 @@ def _open(month: Month) -> list[Headline]:
     day = long_date(month.as_of)
     with_balances = f", with the balances of {long_date(month.balances_day)}" if month.balances_day else ""
     groups = {
-        "receivables": f"Receivables aged to {day}{with_balances}",
-        "work": f"Work in progress on {day}",
+        "aging": f"Receivables aged to {day}{with_balances}",
+        "wip": f"Work in progress on {day}",
         "lockup": f"Lock-up on {day}{with_balances}",
     }
     earlier = [each.by_name if each else {} for each in month.earlier_balances]
@@ -182,90 +172,78 @@ def _open(month: Month) -> list[Headline]:
         Headline(
             name,
             unit,
-            month.balances[name],
-            earlier[0].get(name, NAN),
-            earlier[1].get(name, NAN),
+            (month.balances[name], *(each.get(name, NAN) for each in earlier), NAN, NAN),
             mark="" if any(earlier) else "†",
             group=groups[group],
             column=column,
             shown_unit=unit_of(name, unit, month.currency),
         )
-        for name, unit, group, column in _BALANCES
+        for name, unit, group, column in BALANCES
         if not (group == "lockup" and month.why_no_lockup)
     ]
 
 
-# Name, unit, group, column.
-_BALANCES = (
-    ("Receivables", "money", "receivables", "total"),
-    ("of which overdue", "money", "receivables", "overdue"),
-    ("of which unused credits", "money", "receivables", "credit_amount"),
-    ("Overdue share", "ratio", "receivables", "overdue_share"),
-    ("Work in progress", "money", "work", "total"),
-    ("of which older than 90 days", "money", "work", "91+"),
-    ("On contingency", "money", "work", "contingent_amount"),
-    ("Lock-up", "days", "lockup", "lockup_days"),
-    ("of which work in progress", "days", "lockup", "wip_days"),
-    ("of which receivables", "days", "lockup", "receivable_days"),
-)
+# The title of the table, what its figures mean, and the analysis and the column of what is reached.
+_TARGETS = {
+    "hours": (
+        "Client hours and targets",
+        "Target attainment is client hours ÷ target hours.",
+        ("utilization", "client_hours"),
+    ),
+    "fees": (
+        "Fees billed and targets",
+        "Target reached is fees billed ÷ target fees. Fees billed are on invoices of these days.",
+        ("realization", "billed_amount"),
+    ),
+}
 
 
-def targets(kind: Literal["hours", "fees"]) -> MakeTable:
-    """Return a table with one row for each person who has a target of hours or of fees."""
-    title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[kind]
-    meaning = {
-        "hours": "Target attainment is client hours ÷ target hours.",
-        "fees": "Target reached is fees billed ÷ target fees. Fees billed are on invoices of these days.",
-    }[kind]
-
-    def make(month: Month) -> ReportTable | None:
-        settings = month.settings_by_id
-        ids = list(settings.targets_of(kind))
-        if not ids:
-            return None
-        people = month.firm_book.users.set_index("user_id")["name"].reindex(ids)
-        rows = month.with_distinct_names(
-            pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
-        )
-        for end, first in (("", month.counted_from), ("_to_date", month.first_of_year)):
-            amounts = _reached(month, kind, first)
-            rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
-            goals = prorated_targets(settings, kind, first, month.last)
-            rows[f"target{end}"] = [goals[each] for each in ids]
-            rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
-        columns = [
-            replace(declared, name=name, ratios=(), formula="reached / target" if name == "pace" else "")
-            for name, declared in zip(("reached", "target", "pace"), _target_columns(kind), strict=True)
-        ]
-        rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
-        idle = (rows["reached"].abs() < LEAST_HOURS) & (kind == "hours")
-        sums = rows.loc[~idle, [name for name in rows if str(name).startswith(("reached", "target"))]].sum()
-        whole = {f"pace{end}": quotient(sums[f"reached{end}"], sums[f"target{end}"]) for end in ("", "_to_date")}
-        told = ("Targets are the firm’s own, prorated by working days.", meaning)
-        return ReportTable(
-            title=title,
-            label="user_name",
-            labels=("user_name",),
-            columns=(
-                *columns,
-                *(to_date(each, each.formula and "reached_to_date / target_to_date") for each in columns),
-            ),
-            rows=rows[~idle].reset_index(drop=True),
-            total=pd.DataFrame([{**sums, **whole}]),
-            # The firm's total is that of everyone.
-            total_name="All with a target",
-            meaning=told,
-            top=0,
-            notes=_without_hours(rows[idle], month),
-        )
-
-    return make
+def targets(kind: Literal["hours", "fees"], month: Month) -> ReportTable | None:
+    """Return a table with one row for each person who has a target of hours or of fees; None if nobody has."""
+    settings = month.settings_by_id
+    ids = list(settings.targets_of(kind))
+    if not ids:
+        return None
+    title, meaning, (analysis, column) = _TARGETS[kind]
+    people = month.firm_book.users.set_index("user_id")["name"].reindex(ids)
+    rows = month.with_distinct_names(
+        pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
+    )
+    for end, first in (("", month.counted_from), ("_to_date", month.first_of_year)):
+        found = month.result(analysis, by="user", start=first, end=month.last).set_index("user_id")[column]
+        reached, goals = found.dropna().to_dict(), prorated_targets(settings, kind, first, month.last)
+        rows[f"reached{end}"] = [float(reached.get(each, 0.0)) for each in ids]
+        rows[f"target{end}"] = [goals[each] for each in ids]
+        rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
+    rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
+    idle = (rows["reached"].abs() < LEAST_HOURS) & (kind == "hours")
+    rows, without = rows[~idle].reset_index(drop=True), rows[idle]
+    sums = rows.filter(regex="^(reached|target)").sum()
+    whole = {f"pace{end}": quotient(sums[f"reached{end}"], sums[f"target{end}"]) for end in ("", "_to_date")}
+    return ReportTable(
+        title=title,
+        label="user_name",
+        labels=("user_name",),
+        columns=_target_columns(kind),
+        rows=rows,
+        total=pd.DataFrame([{**sums, **whole}]),
+        # The firm's total is that of everyone.
+        total_name="All with a target",
+        meaning=("Targets are the firm’s own, prorated by working days.", meaning),
+        top=0,
+        notes=_without_hours(without, month),
+    )
 
 
 def _target_columns(kind: Literal["hours", "fees"]) -> tuple[Measure, ...]:
-    if kind == "hours":
-        return tuple(measures()[name] for name in ("client_hours", "target_hours", "pace"))
-    return (measures()["billed_amount"], *_TARGET_OF_FEES)
+    declared = [measures()[name] for name in ("client_hours", "target_hours", "pace")]
+    if kind == "fees":
+        declared = [measures()["billed_amount"], *_TARGET_OF_FEES]
+    columns = [
+        replace(each, name=name, ratios=(), formula="reached / target" if name == "pace" else "")
+        for name, each in zip(("reached", "target", "pace"), declared, strict=True)
+    ]
+    return (*columns, *(to_date(each, each.formula and "reached_to_date / target_to_date") for each in columns))
 
 
 _TARGET_OF_FEES = (
@@ -282,15 +260,9 @@ _TARGET_OF_FEES = (
 
 def _without_hours(idle: pd.DataFrame, month: Month) -> tuple[str, ...]:
     """Name the people who have a target but no client hours in the month, with their year to date."""
-    year = ("reached_to_date", "target_to_date")
     people = [
-        f"{row['user_name']} (year to date: {' of '.join(format_number(row[name], 'hours') for name in year)})"
+        f"{row['user_name']} (year to date: {format_number(row['reached_to_date'], 'hours')} of "
+        f"{format_number(row['target_to_date'], 'hours')})"
         for row in idle.to_dict("records")
     ]
     return (f"With a target and without client hours in {month.name}: {', '.join(people)}.",) if people else ()
-
-
-def _reached(month: Month, kind: str, first: dt.date) -> dict[str, float]:
-    analysis, column = {"hours": ("utilization", "client_hours"), "fees": ("realization", "billed_amount")}[kind]
-    found = month.result(analysis, by="user", start=first, end=month.last).set_index("user_id")[column]
-    return {str(name): float(value) for name, value in found.dropna().items()}

@@ -20,6 +20,7 @@ from billframes._shared.format import (
     format_change,
     format_number,
     long_date,
+    money,
     month_name,
 )
 from billframes.analysis.declare.lookup import measures
@@ -98,8 +99,8 @@ class Budget:
     """
     Fees billed in the year to date beside the budget of the whole year, of whose working days `elapsed` are over.
 
-    `year_end` is where the year ends at the present `pace`; NaN if too few months are known. If the data begin within
-    the year, on the day `since`, `target` is the budget from then on, a part of the `whole` one.
+    `year_end` is where the year ends at the present pace; NaN if too few months are known. If the data begin within the
+    year, on the day `since`, `target` is the budget from then on, a part of the `whole` one.
     """
 
     period: str
@@ -107,7 +108,6 @@ class Budget:
     target: float
     elapsed: float
     year_end: float
-    pace: str
     whole: float
     since: dt.date | None = None
 
@@ -122,15 +122,16 @@ class Budget:
         gap = self.billed - self.elapsed * self.target
         side = "ahead of" if gap >= 0 else "behind"
         days = f"working days since {long_date(self.since)}" if self.since else "year’s working days"
-        words = f"{format_number(abs(gap), 'money')} {side} after {format_number(self.elapsed, 'ratio')} of the {days}."
+        words = f"{money(abs(gap))} {side} after {format_number(self.elapsed, 'ratio')} of the {days}."
         if self.since:
-            words = f"The data begin within the year, whose budget is {format_number(self.whole, 'money')}. {words}"
+            words = f"The data begin within the year, whose budget is {money(self.whole)}. {words}"
         if not math.isfinite(self.year_end):
             return words
         miss = self.year_end / self.target - 1
         end = f"{format_number(abs(miss), 'ratio')} {'above' if miss >= 0 else 'short'}"
         reached = "the fees since then come to" if self.since else "the year ends at"
-        return f"{words} At {self.pace}, {reached} {format_number(self.year_end, 'money')}, {end}."
+        pace = f"the pace of {_PACE_MONTHS} complete months"
+        return f"{words} At {pace}, {reached} {money(self.year_end)}, {end}."
 
 
 def tiles(month: Month) -> list[Tile]:
@@ -145,13 +146,11 @@ def tiles(month: Month) -> list[Tile]:
 
 
 def _compared(month: Month, name: str) -> Tile:
-    declared = measures()[name]
-    now, before, year_ago = (month.figures(back).get(name, math.nan) for back in (0, 1, YEAR))
+    declared, now = measures()[name], month.figures().get(name, math.nan)
     changes = [
         f"{text} on {month.same_days_name(back).removesuffix(f' {month.last.year}')}"
-        for back, then in ((1, before), (YEAR, year_ago))
-        if back in month.comparisons
-        if (text := _change(now, then, declared.unit))
+        for back in month.comparisons
+        if (text := _change(now, month.figures(back).get(name, math.nan), declared.unit))
     ]
     limit, noun = limits(month).get(name, (math.nan, ""))
     value = format_number(now, declared.unit)
@@ -165,7 +164,7 @@ def _compared(month: Month, name: str) -> Tile:
         lines.append("no firm settings: 8 hours a day, without leave")
     if name == "fees_amount":
         kinds = {"for time": month.figures()["billed_amount"], **month.other_fees}
-        lines += [f"{format_number(amount, 'money')} {words}" for words, amount in kinds.items()]
+        lines += [f"{money(amount)} {words}" for words, amount in kinds.items()]
     return Tile(
         declared.title,
         value,
@@ -200,8 +199,7 @@ def _change(now: float, then: float, unit: str) -> str:
 
 
 def _attainment(month: Month) -> list[str]:
-    """Return the client hours of the people with a target as a part of their targets."""
-    table = None if month.scope else targets("hours")(month)
+    table = None if month.scope else targets("hours", month)
     if table is None:
         return []
     share = float(table.total["pace"].iloc[0])
@@ -222,36 +220,28 @@ def _cash(month: Month) -> list[Tile]:
     if not share:
         return []
     missing = "the firm’s report shows the cash" if found else "no ledger: cash is not known"
-    value = format_number(totals.get("settled_amount", math.nan), "money")
+    value = money(totals.get("settled_amount", math.nan))
     return [Tile(f"Settled of the {month.noun}’s bills", value, "", (f"{share} of them so far", missing))]
 
 
 def _receivables(month: Month) -> Tile:
-    row = month.receivables(None).iloc[0]
+    row = month.of("aging").iloc[0]
     unused = float(row["credit_amount"])
-    before = f" before {format_number(-unused, 'money')} of unused credits" if unused <= -A_UNIT else ""
-    line = f"{format_number(float(row['overdue']), 'money')} overdue{before}"
-    return Tile(
-        _of_day("Receivables", month.balances_day),
-        format_number(float(row["total"]), "money"),
-        "",
-        (line, *_earlier(month, "Receivables", "money")),
-        ages=_ages(row),
-        asks="receivables",
-    )
+    before = f" before {money(-unused)} of unused credits" if unused <= -A_UNIT else ""
+    lines = (f"{money(row['overdue'])} overdue{before}", *_earlier(month, "Receivables", "money"))
+    name = _of_day("Receivables", month)
+    return Tile(name, money(row["total"]), lines=lines, ages=_ages(row), asks="receivables")
 
 
 def _work(month: Month) -> Tile:
-    row = month.wip(None).iloc[0]
+    row = month.of("wip").iloc[0]
     ages = _ages(row)
     known = math.isfinite(float(row["total"]))
-    old = f"{format_number(ages[-1][1], 'money')} of it older than 90 days"
+    old = f"{money(ages[-1][1])} of it older than 90 days"
     lines = ["rates are hidden"] if not known else [old] if float(row["total"]) >= A_UNIT else []
     if float(row["contingent_amount"]) >= A_UNIT:
-        lines.append(f"+ {format_number(float(row['contingent_amount']), 'money')} on contingency")
-    return Tile(
-        "Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=ages, asks="wip"
-    )
+        lines.append(f"+ {money(row['contingent_amount'])} on contingency")
+    return Tile("Work in progress", money(row["total"]), lines=tuple(lines), ages=ages, asks="wip")
 
 
 def _ages(row: pd.Series[Any]) -> tuple[tuple[str, float], ...]:
@@ -260,19 +250,14 @@ def _ages(row: pd.Series[Any]) -> tuple[tuple[str, float], ...]:
 
 
 def _lockup(month: Month) -> Tile:
-    value = format_number(month.balances["Lock-up"], "days")
-    words = (("of which work in progress", "in work"), ("of which receivables", "in receivables"))
-    parts = " + ".join(f"{format_number(month.balances[name], 'days')} {where}" for name, where in words)
-    return Tile(
-        _of_day("Lock-up", month.balances_day),
-        value,
-        "days",
-        (parts, *_earlier(month, "Lock-up", "days")),
-    )
+    names = ("Lock-up", "of which work in progress", "of which receivables")
+    value, work, owed = (format_number(month.balances[name], "days") for name in names)
+    lines = (f"{work} in work + {owed} in receivables", *_earlier(month, "Lock-up", "days"))
+    return Tile(_of_day("Lock-up", month), value, "days", lines)
 
 
-def _of_day(name: str, day: dt.date | None) -> str:
-    return f"{name} on {long_date(day).rpartition(' ')[0]}" if day else name
+def _of_day(name: str, month: Month) -> str:
+    return f"{name} on {long_date(month.balances_day).rpartition(' ')[0]}" if month.balances_day else name
 
 
 def _earlier(month: Month, name: str, unit: str) -> list[str]:
@@ -296,16 +281,15 @@ def budget(month: Month) -> Budget | None:
     spans = ((year.start, year.end), (since or year.start, year.end), (since or year.start, month.last))
     whole, counted, over = (target["fees"] * share_of_target(month.settings, *each, target["period"]) for each in spans)
     billed = month.to_date().get("billed_amount", math.nan)
-    year_end, pace = _year_end(month, billed, year.end)
-    return Budget(month.to_date_name(), billed, counted, over / counted, year_end, pace, whole, since)
+    year_end = _year_end(month, billed, year.end)
+    return Budget(month.to_date_name(), billed, counted, over / counted, year_end, whole, since)
 
 
-def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
+def _year_end(month: Month, billed: float, last: dt.date) -> float:
     complete = _of_complete_months(month, "billed_amount")
     if len(complete) < _PACE_MONTHS:
-        return math.nan, ""
+        return math.nan
     pace = float(complete.iloc[-_PACE_MONTHS:].mean())
     left = len(list(months_between(month.earlier(0), last))) - 1
     rest = 0.0 if month.ends_month else max(pace - float(month.by_month["billed_amount"].iloc[-1]), 0.0)
-    words = f"the pace of {_PACE_MONTHS} complete months"
-    return billed + rest + left * pace, words
+    return billed + rest + left * pace

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from billframes._shared.format import count_of, format_number, long_date, month_name
+from billframes._shared.format import count_of, format_number, long_date, money, month_name
 from billframes._shared.names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.facts.capacity import working_days
@@ -16,10 +15,10 @@ from billframes.report import report_tables
 from billframes.report.figures import Headline
 from billframes.report.month import Month
 from billframes.report.month_days import YEAR
-from billframes.report.open_amounts import draft_bills
 from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
+from billframes.report.to_do import draft_bills
 from billframes.wings import in_report
 
 _HEADLINES = (
@@ -151,7 +150,7 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
     if len(bills):
         yield (
             "“On draft bills” is the value of the work on them, by the lawyer of its matter. The to-do list has the "
-            f"amounts of these bills, {format_number(bills['invoice_amount'].sum(), 'money')} in all, each with the "
+            f"amounts of these bills, {money(bills['invoice_amount'].sum())} in all, each with the "
             "lawyer of its largest item."
         )
     yield from filter(None, (each(month) for each in in_report("about_open_work")))
@@ -160,7 +159,7 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
 def _lockup(month: Month) -> str:
     if month.why_no_lockup:
         return f"Lock-up is not shown: {month.why_no_lockup}."
-    days = float(month.lockup()["days"].iloc[0])
+    days = float(month.of("lockup")["days"].iloc[0])
     return (
         f"Lock-up is (work in progress + receivables) ÷ fees × {days:.0f}. Fees are the time fees and fixed fees "
         f"billed in the last {days:.0f} days."
@@ -186,20 +185,20 @@ def _left_out(total: pd.DataFrame) -> str:
     if not (hours or worth or billed):
         return f"These invoices bill no {matters}."
     return (
-        f"Not counted is {matters}: {format_number(hours, 'hours')} hours worth {format_number(worth, 'money')}, "
-        f"billed at {format_number(billed, 'money')}."
+        f"Not counted is {matters}: {format_number(hours, 'hours')} hours worth {money(worth)}, "
+        f"billed at {money(billed)}."
     )
 
 
 def headlines(month: Month) -> list[str]:
     """Say what the headline figures mean."""
-    row = month.result("realization", by=None, basis="work_date", start=month.first, end=month.last).iloc[0]
+    row = month.of("realization", basis="work_date").iloc[0]
     hours, worth = row["left_out_hours"], row["left_out_amount"]
     left_out = (
-        f"{format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} on contingency, pro "
+        f"{format_number(hours, 'hours')} billable hours worth {money(worth)} on contingency, pro "
         "bono and internal matters are not counted in the value of time worked."
     )
-    others = join_names([f"{format_number(amount, 'money')} {words}" for words, amount in month.other_fees.items()])
+    others = join_names([f"{money(amount)} {words}" for words, amount in month.other_fees.items()])
     until = long_date(month.last)
     unfinished = f"The {month.noun} is not over: it counts to {until}, and is compared with the same days."
     return [
@@ -226,8 +225,7 @@ def _earlier_balances(month: Month) -> str:
 
 def data_day(month: Month) -> str:
     """Say the currency, and when the data were loaded, for the head of the page."""
-    zone = month.settings.time_zone
-    loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
+    zone, loaded = month.settings.time_zone, month.loaded_at
     data = f"data of {long_date(loaded.date())}, {loaded:%H:%M} {zone}" if loaded else "data without a day"
     first = month.first_day
     data += f" · they begin on {long_date(first)}" if first and not month.is_known(month.same_days(YEAR)) else ""
@@ -236,8 +234,7 @@ def data_day(month: Month) -> str:
 
 def as_of(month: Month) -> str:
     """Say when the data were loaded, and the day to which the report counts."""
-    zone = month.settings.time_zone
-    loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
+    zone, loaded = month.settings.time_zone, month.loaded_at
     zone_name = zone if zone == "UTC" else f"({zone})"
     data = f"Data as of {long_date(loaded.date())}, {loaded:%H:%M} {zone_name}. " if loaded else ""
     unfinished = "" if month.is_over else f" The {month.noun} is not over: figures run to {long_date(month.last)}."

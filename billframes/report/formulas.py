@@ -1,9 +1,8 @@
 """The formulas of a sheet's cells, made from what its columns declare.
 
-A cell of a row follows from the cells beside it (`Measure.ratios` and `Measure.formula`). A total is the sum of the
-rows above it, or follows from the totals beside it. The other figures of a client or person are sums of the records
-that name it, on another sheet. A figure stays a number if its formula would not give it: a total that counts what the
-sheet does not show, a number of clients, a median.
+A cell of a row follows from the cells beside it (`Measure.ratios` and `Measure.formula`), or is a sum of the records
+that name its client or person, on another sheet. A total is the sum of the rows above it, or follows from the totals
+beside it. A figure stays a number if its formula would not give it, such as a number of clients or a median.
 """
 
 from __future__ import annotations
@@ -11,21 +10,26 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import pandas as pd
 
 from billframes.analysis.declare.lookup import weight_of
 from billframes.analysis.declare.metrics import Measure, bucket_measure
-from billframes.report.links import Records
-from billframes.report.places import SheetRange, is_close
+from billframes.report.cells import SheetRange, is_close
+from billframes.report.month import Month
+from billframes.report.table_spec import ReportTable
 
 # A column, "buckets" or "sum(column)" in a declared formula.
 _NAME = re.compile(r"(?P<of>sum\((?=\w+\)))?\b(?P<name>[A-Za-z]\w*)(?(of)\))")
 _BUCKETS, _SUM = "buckets", "sum("
 # A smaller sum of cents is 0 but for rounding.
 _ABSOLUTE = 1e-6
+_NOT_PLAIN = re.compile(r"[*?~<>=]")
+# The places of the periods of headline figures that other sheets have.
+_NOW, _BEFORE, _TO_DATE = 0, 1, 3
+# Excel takes no longer text as a criterion.
+_LONGEST = 255
 
 
 class RowFormulas:
@@ -37,8 +41,8 @@ class RowFormulas:
 
     def formula(self, name: str, row: int, cell: Callable[[str], str], cells: Callable[[str], str] = str) -> str:
         """Return a formula, empty if the cell has none; `cell` returns a column's cell in this row, `cells` in all."""
-        found = self._found.get(name)
-        return self.excel(found.text, cell, cells) if found and found.applies.iloc[row] else ""
+        text, applies = self._found.get(name, ("", None))
+        return self.excel(text, cell, cells) if applies is not None and applies.iloc[row] else ""
 
     def expressions(self, each: Measure) -> Iterator[str]:
         """Return what a column declares of which the rows have all columns."""
@@ -59,15 +63,15 @@ class RowFormulas:
         formula = _NAME.sub(written, text).replace(" ", "")
         return f'=IFERROR({formula},"")' if "/" in formula else f"={formula}"
 
-    def _expression(self, each: Measure) -> _Expression | None:
-        """Return the first declared expression that gives all figures of a column; None if there is none."""
+    def _expression(self, each: Measure) -> tuple[str, pd.Series[bool]] | None:
+        """Return the first declared expression that gives all figures of a column, and the rows that have it."""
         for text in self.expressions(each):
             found, values = _evaluated(text, self.rows), self.rows[each.name]
             known = values.notna()
             if all(map(is_close, found[known], values[known])):
                 inputs = self.rows[[*_columns_in(text, self.rows)]]
                 # An empty cell counts as 0, so what follows from an unknown figure stays empty.
-                return _Expression(text, known | (inputs.notna().all(axis=1) & ~found.map(math.isfinite)))
+                return text, known | (inputs.notna().all(axis=1) & ~found.map(math.isfinite))
         return None
 
 
@@ -103,7 +107,6 @@ class SheetFormulas:
         return next((text for text, found in self._totals(each) if is_close(found, value)), "")
 
     def _totals(self, each: Measure) -> Iterator[tuple[str, float]]:
-        """Return the formulas that a total can have, with the figure of each."""
         rows, cells = self._of_rows.rows, self._place.column(each.name)
         values = rows[each.name]
         # It would be shown as -0.00.
@@ -119,12 +122,79 @@ class SheetFormulas:
             yield f'=IFERROR(SUMPRODUCT({cells},{whole})/SUM({whole}),"")', float(mean)
 
 
-@dataclass(frozen=True)
-class _Expression:
-    """A declared expression, and for each row whether its cell has the formula."""
+class Records:
+    """
+    A sheet of records, whose parts in a figure the rows of other sheets add up.
 
-    text: str
-    applies: pd.Series[bool]
+    Excel compares names without regard to case, and takes `*`, `?`, `~`, `<`, `>` and `=` as more than themselves: the
+    figures of such names stay numbers.
+    """
+
+    def __init__(self, place: SheetRange) -> None:
+        self._place = place
+        self.analysis = place.table.analysis
+        self._sums: dict[tuple[str, str], dict[str, float]] = {}
+
+    def sum_of(self, table: ReportTable, row: int, column: str, cell: str) -> str:
+        """Return the formula that gives a figure of another table; empty if there is none."""
+        records = self._place.table
+        titles = [{each.title for each in part.columns if each.name == column} for part in (table, records)]
+        if table.label not in records.labels or titles[0] != titles[1]:
+            return ""
+        name, value = str(table.rows[table.label].iloc[row]), float(table.rows[column].iloc[row])
+        if _NOT_PLAIN.search(name) or len(name) > _LONGEST:
+            return ""
+        if not is_close(self._by_name(table.label, column).get(name.casefold(), 0.0), value):
+            return ""
+        names, figures = (f"{self._place.sheet}{self._place.column(each)}" for each in (table.label, column))
+        return f"=SUMIFS({figures},{names},{cell})"
+
+    def _by_name(self, label: str, column: str) -> dict[str, float]:
+        if (label, column) not in self._sums:
+            rows = self._place.table.rows
+            sums = rows[column].groupby(rows[label].astype("str").str.casefold()).sum()
+            self._sums[label, column] = {str(name): float(value) for name, value in sums.items()}
+        return self._sums[label, column]
+
+
+class Totals:
+    """The totals of the sheets and the rows of the twelve months, for the headline figures."""
+
+    def __init__(self, tables: Sequence[ReportTable], month: Month) -> None:
+        self._month = month
+        self._places = [SheetRange(each) for each in tables if len(each.rows)]
+
+    def formula(self, column: str, period: int, value: float) -> str:
+        """Return the formula of a headline figure, empty if no sheet has it; `period` is its place in `by_period`."""
+        return next((text for text, found in self._found(column, period) if value and is_close(found, value)), "")
+
+    def _found(self, column: str, period: int) -> Iterator[tuple[str, float]]:
+        for place in self._places:
+            table = place.table
+            declared = next((each for each in table.columns if each.name == column), None)
+            if declared is None:
+                continue
+            if period == _NOW and len(table.total) and column in table.total:
+                yield f"={place.sheet}{place.letter(column)}{place.total}", float(table.total[column].iloc[0])
+            if table.label == "month":
+                yield from self._months(place, column, period, adds_up=declared.adds_up)
+
+    def _months(self, place: SheetRange, column: str, period: int, *, adds_up: bool) -> Iterator[tuple[str, float]]:
+        rows, letter = place.table.rows, place.letter(column)
+        names = pd.Series(rows["month"].astype("str").to_list())
+        start = {
+            _NOW: self._month.first,
+            _BEFORE: self._month.same_days(1).start,
+            _TO_DATE: self._month.first_of_year,
+        }
+        if period not in start or (period != _TO_DATE and self._month.noun == "period"):
+            return
+        for first in names.index[names == f"{start[period]:%Y-%m}"]:
+            if period != _TO_DATE:
+                yield f"={place.sheet}{letter}{place.first + first}", float(rows[column].iloc[first])
+            elif adds_up:
+                cells = f"{letter}{place.first + first}:{letter}{place.last}"
+                yield f"=SUM({place.sheet}{cells})", float(rows[column].iloc[first:].sum())
 
 
 def _numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

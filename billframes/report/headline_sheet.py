@@ -17,14 +17,12 @@ from billframes._shared.format import format_change
 from billframes.analysis.declare.lookup import analyses
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
-from billframes.report.cells import write_cell, write_figure
-from billframes.report.figures import PERIODS, Headline, figures, headings
-from billframes.report.formulas import RowFormulas
+from billframes.report.cells import SheetRange, write_cell, write_figure
+from billframes.report.figures import Headline, figures, headings
+from billframes.report.formulas import RowFormulas, Totals
 from billframes.report.key_points import key_points
-from billframes.report.links import Totals
 from billframes.report.month import Month
-from billframes.report.places import SheetRange
-from billframes.report.sheet_plan import COLORS, Sheet, sheet_of
+from billframes.report.sheet_plan import COLORS, SHEET_OF, Sheet
 from billframes.report.table_spec import ReportTable
 from billframes.report.to_do import to_do
 
@@ -34,6 +32,8 @@ _PERCENT_FORMAT, POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";
 _LAST, _POINT_LENGTH, _LINE_HEIGHT = 8, 115, 15
 # The columns of the figures of this month, last month, a year ago, the year to date, and last year to the same month.
 _LETTERS = "BCEGH"
+# The columns of each change, of the later and of the earlier figure.
+_CHANGES = (("D", "B", "C"), ("F", "B", "E"), ("I", "G", "H"))
 _DARK, _PALE = "#1F4E79", "#C9D7E4"
 # The rows that a chart covers, and its size in pixels.
 _CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
@@ -45,8 +45,7 @@ def start_sheet(
     """Write the key points, the contents with a link to each sheet, and the to-do list."""
     money = f"Amounts in {month.currency}." if month.currency else ""
     lines = [title, month.scope.title if month.scope else "", f"{money} {footnotes.as_of(month)}".strip(), remark]
-    heading = f"Billing report {month.same_days_name(0, short=False)}"
-    page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
+    _write_title(book, page, f"Billing report {month.same_days_name(0, short=False)}")
     row = 1
     for text in filter(None, lines):
         write_cell(page, row, 0, text, None)
@@ -56,65 +55,34 @@ def start_sheet(
     _write_contents(book, page, all_sheets, row)
     for place, width in enumerate((26, 46, 78, 22)):
         page.set_column(place, place, width)
-    page.hide_gridlines(2)
-    fit_landscape(page, down=1)
-
-
-def _write_to_do(book: Any, page: Any, month: Month, row: int) -> int:
-    rows = to_do(month)
-    if not rows:
-        return row
-    head = book.add_format({"bold": True, "bottom": 1})
-    amount = f"Amount, {month.currency}" if month.currency else "Amount"
-    for place, text in enumerate(("To do", "What", "", amount)):
-        write_cell(page, row, place, text, head)
-    forms = {unit: book.add_format({"num_format": form}) for unit, form in _TO_DO.items()}
-    for place, each in enumerate(rows, start=row + 1):
-        for column, text in enumerate((each.person, each.what, each.detail)):
-            write_cell(page, place, column, text, None)
-        write_cell(page, place, 3, each.amount, forms[each.unit])
-    return row + len(rows) + 2
-
-
-_TO_DO = {"money": "#,##0", "hours": '#,##0.0" h"'}
-
-
-def _write_contents(book: Any, page: Any, all_sheets: Sequence[Sheet], row: int) -> None:
-    head = book.add_format({"bold": True, "bottom": 1})
-    for place, text in enumerate(("Contents", "Sheet", "What it answers", "Tables")):
-        write_cell(page, row, place, text, head)
-    link = book.add_format({"hyperlink": True})
-    group = ""
-    for place, each in enumerate(all_sheets, start=row + 1):
-        write_cell(page, place, 0, "" if each.group == group else each.group, _bold(book, COLORS[each.group]))
-        page.write_url(place, 1, f"internal:'{each.name}'!A1", link, each.name)
-        write_cell(page, place, 2, each.says, None)
-        if each.tables:
-            write_cell(page, place, 3, len(each.tables), None)
-        group = each.group
-
-
-def _bold(book: Any, color: str) -> Any:
-    return book.add_format({"bold": True, "font_color": color})
 
 
 def headline_sheet(book: Any, page: Any, month: Month, others: Sequence[ReportTable]) -> None:
     """Write the headline figures, and add charts of the other sheets."""
-    heading = f"{month.same_days_name(0, short=False)} in figures"
-    page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
+    _write_title(book, page, f"{month.same_days_name(0, short=False)} in figures")
     row = _write_figures(book, page, month, others, 2)
     _add_charts(book, page, month, others, row + 1)
     page.set_column(0, 0, 36)
     page.set_column(1, _LAST, 14)
+
+
+def _write_title(book: Any, page: Any, title: str) -> None:
+    page.write_string(0, 0, title, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))
     page.hide_gridlines(2)
     fit_landscape(page, down=1)
+
+
+def _write_headings(book: Any, page: Any, row: int, headings: Sequence[str]) -> None:
+    head = book.add_format({"bold": True, "bottom": 1})
+    for place, text in enumerate(headings):
+        write_cell(page, row, place, text, head)
 
 
 def _write_points(book: Any, page: Any, month: Month, all_sheets: Sequence[Sheet], row: int) -> int:
     points = key_points(month)
     if not points:
         return row
-    page.write_string(row, 0, "Key points", book.add_format({"bold": True, "bottom": 1}))
+    _write_headings(book, page, row, ["Key points"])
     text = book.add_format({"text_wrap": True, "valign": "top"})
     link = book.add_format({"hyperlink": True, "valign": "top"})
     there = {each.name for each in all_sheets}
@@ -122,9 +90,38 @@ def _write_points(book: Any, page: Any, month: Month, all_sheets: Sequence[Sheet
         page.set_row(place, _LINE_HEIGHT * math.ceil(len(each.text) / _POINT_LENGTH))
         page.merge_range(place, 0, place, 2, "", text)
         write_cell(page, place, 0, each.text, text)
-        if (name := sheet_of(each.section)) in there:
+        if (name := SHEET_OF.get(each.section)) in there:
             page.write_url(place, 3, f"internal:'{name}'!A1", link, name)
     return row + len(points) + 2
+
+
+def _write_to_do(book: Any, page: Any, month: Month, row: int) -> int:
+    rows = to_do(month)
+    if not rows:
+        return row
+    amount = f"Amount, {month.currency}" if month.currency else "Amount"
+    _write_headings(book, page, row, ("To do", "What", "", amount))
+    forms = {
+        unit: book.add_format({"num_format": form}) for unit, form in (("money", "#,##0"), ("hours", '#,##0.0" h"'))
+    }
+    for place, each in enumerate(rows, start=row + 1):
+        for column, text in enumerate((each.person, each.what, each.detail)):
+            write_cell(page, place, column, text, None)
+        write_cell(page, place, 3, each.amount, forms[each.unit])
+    return row + len(rows) + 2
+
+
+def _write_contents(book: Any, page: Any, all_sheets: Sequence[Sheet], row: int) -> None:
+    _write_headings(book, page, row, ("Contents", "Sheet", "What it answers", "Tables"))
+    link, group = book.add_format({"hyperlink": True}), ""
+    for place, each in enumerate(all_sheets, start=row + 1):
+        bold = book.add_format({"bold": True, "font_color": COLORS[each.group]})
+        write_cell(page, place, 0, "" if each.group == group else each.group, bold)
+        page.write_url(place, 1, f"internal:'{each.name}'!A1", link, each.name)
+        write_cell(page, place, 2, each.says, None)
+        if each.tables:
+            write_cell(page, place, 3, len(each.tables), None)
+        group = each.group
 
 
 def _write_figures(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
@@ -144,7 +141,6 @@ def _write_figures(book: Any, page: Any, month: Month, others: Sequence[ReportTa
 
 
 def _write_group(book: Any, page: Any, first: int, lines: Sequence[Headline], links: Totals) -> None:
-    """Write figures that follow from each other, such as billing realization from fees billed and worth."""
     rows = {each.column: first + place for place, each in enumerate(lines)}
     by_period = pd.DataFrame({each.column: each.by_period for each in lines})
     formulas = RowFormulas([each.measure for each in lines if each.measure], by_period)
@@ -153,19 +149,17 @@ def _write_group(book: Any, page: Any, first: int, lines: Sequence[Headline], li
         page.write_string(row, 0, f"{'   ' if each.is_part else ''}{each.name}")
         number_format = _FORMATS[each.unit] + (f" [${each.shown_unit}]" if each.shown_unit else "")
         form = book.add_format({"num_format": number_format})
-        for place, (letter, period, value) in enumerate(zip(_LETTERS, PERIODS, each.by_period, strict=True)):
+        for place, (letter, value) in enumerate(zip(_LETTERS, each.by_period, strict=True)):
             if math.isfinite(value):
                 cell = lambda column, letter=letter: f"{letter}{rows[column] + 1}"  # noqa: E731
-                formula = formulas.formula(each.column, place, cell) or links.formula(each.column, period, value)
+                formula = formulas.formula(each.column, place, cell) or links.formula(each.column, place, value)
                 write_figure(page, row, ord(letter) - ord("A"), value, form, formula)
         _write_changes(book, page, row + 1, each)
 
 
 def _write_changes(book: Any, page: Any, row: int, each: Headline) -> None:
-    now, before, year_ago, to_date, year_ago_to_date = each.by_period
-    pairs = (("D", "B", now, "C", before), ("F", "B", now, "E", year_ago), ("I", "G", to_date, "H", year_ago_to_date))
-    for place, late, value, early, then in pairs:
-        change = _change(each, value, then)
+    for (place, late, early), (now, then) in zip(_CHANGES, each.changes, strict=True):
+        change = _change(each, now, then)
         if change is not None:
             points = each.unit == "ratio"
             form = book.add_format({"num_format": POINTS_FORMAT if points else _PERCENT_FORMAT})
@@ -183,14 +177,14 @@ def _change(each: Headline, now: float, then: float) -> float | None:
 
 
 def _add_charts(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> None:
+    """Add charts of the months and of open amounts by age, without those that would be empty."""
     charts, aged = list[Any](), set[str]()
     for table in [each for each in others if len(each.rows)]:
         if table.label == "month" and not table.analysis:
             charts += [_month_chart(book, month, table, *each) for each in _BY_MONTH]
         if len(table.total) and table.analysis in {"wip", "aging"} - aged:
             aged.add(table.analysis)
-            drawn = analyses()[table.analysis].chart
-            charts.append(_age_chart(book, month, table, f"{drawn.title} by {drawn.age[0]}" if drawn else table.title))
+            charts.append(_age_chart(book, month, table))
     for place, chart in enumerate(filter(None, charts)):
         chart.set_size({"width": _CHART_WIDTH, "height": _CHART_HEIGHT})
         offset = {"x_offset": 0 if place % 2 == 0 else _CHART_WIDTH + 10, "object_position": 1}
@@ -204,41 +198,42 @@ _BY_MONTH = (
 """The columns and the title of each chart of the months."""
 
 
-def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[str], title: str) -> Any:
+def _month_chart(book: Any, month: Month, table: ReportTable, columns: Sequence[str], title: str) -> Any:
     """Return a chart of columns by month: a pale one for the first figure, and a dark one over it for the second."""
-    columns = {each.name: place for place, each in enumerate(sheet.columns, start=len(sheet.labels))}
-    places = [columns[name] for name in names if name in columns]
-    if not places:
+    shown = [each for each in table.columns if each.name in columns]
+    names = sorted((each.name for each in shown), key=columns.index)
+    if not table.rows[names].fillna(0.0).any(axis=None):
         return None
-    place = SheetRange(sheet)
-    name, top = place.name, place.heading - 1
-    first, last = top + 1, top + len(sheet.rows)
+    place = SheetRange(table)
+    top = place.heading - 1
+    first, last = top + 1, top + len(table.rows)
     series = [
         {
-            "name": [name, top, place],
-            "categories": [name, first, 0, last, 0],
-            "values": [name, first, place, last, place],
-            "fill": {"color": _PALE if place == places[0] and len(places) > 1 else _DARK},
+            "name": [place.name, top, column],
+            "categories": [place.name, first, 0, last, 0],
+            "values": [place.name, first, column, last, column],
+            "fill": {"color": _PALE if name == names[0] and len(names) > 1 else _DARK},
             "overlap": 60,
         }
-        for place in places
+        for name, column in zip(names, map(place.columns.index, names), strict=True)
     ]
-    unit = sheet.columns[places[0] - len(sheet.labels)].unit
-    chart = _chart(book, series, title, axis_title(unit, month.currency), {"position": "top", "font": _SMALL})
+    chart = _chart(book, series, title, axis_title(shown[0].unit, month.currency), {"position": "top", "font": _SMALL})
     chart.set_x_axis({"text_axis": True, "num_format": "[$-409]mmm yyyy", "num_font": {**_SMALL, "rotation": -45}})
     return chart
 
 
-def _age_chart(book: Any, month: Month, sheet: ReportTable, title: str) -> Any:
-    names = [*sheet.labels, *(each.name for each in sheet.columns)]
-    buckets = [place for place, each in enumerate(names) if each == "current" or each[0].isdigit()]
-    place = SheetRange(sheet)
-    name, top = place.name, place.heading - 1
-    total = top + len(sheet.rows) + 2
+def _age_chart(book: Any, month: Month, table: ReportTable) -> Any:
+    drawn, place = analyses()[table.analysis].chart, SheetRange(table)
+    names = [each for each in place.columns if each == "current" or each[0].isdigit()]
+    if not table.total[names].fillna(0.0).any(axis=None):
+        return None
+    buckets = [place.columns.index(each) for each in names]
+    title = f"{drawn.title} by {drawn.age[0]}" if drawn else table.title
+    top, total = place.heading - 1, place.total - 1
     series = {
         "name": title,
-        "categories": [name, top, buckets[0], top, buckets[-1]],
-        "values": [name, total, buckets[0], total, buckets[-1]],
+        "categories": [place.name, top, buckets[0], top, buckets[-1]],
+        "values": [place.name, total, buckets[0], total, buckets[-1]],
         "fill": {"color": _DARK},
         "data_labels": {"value": True, "num_format": "#,##0", "font": _SMALL},
     }

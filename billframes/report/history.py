@@ -26,6 +26,19 @@ class Balances:
     by_name: dict[str, float]
 
 
+BALANCES = (
+    ("Receivables", "money", "aging", "total"),
+    ("of which overdue", "money", "aging", "overdue"),
+    ("of which unused credits", "money", "aging", "credit_amount"),
+    ("Overdue share", "ratio", "aging", "overdue_share"),
+    ("Work in progress", "money", "wip", "total"),
+    ("of which older than 90 days", "money", "wip", "91+"),
+    ("On contingency", "money", "wip", "contingent_amount"),
+    ("Lock-up", "days", "lockup", "lockup_days"),
+    ("of which work in progress", "days", "lockup", "wip_days"),
+    ("of which receivables", "days", "lockup", "receivable_days"),
+)
+"""The name, unit, analysis and column of each balance figure."""
 _YEAR = 365
 # Lock-up divides by fees. If less of them is for time, they don't follow from the work in progress.
 _FOR_TIME = 0.5
@@ -47,23 +60,12 @@ def why_no_lockup(book: Book | BookSlice | KeptBook, lockup: pd.Series[Any]) -> 
 
 def balance_figures(book: Book | BookSlice | KeptBook, day: dt.date) -> dict[str, float]:
     """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
-    owed, work, lockup = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
-    if why_no_lockup(book, lockup):
-        lockup = lockup[["wip_days", "receivable_days", "lockup_days"]] * math.nan
-    oldest = work.index[list(work.index).index("total") - 1]
-    total, overdue, credit = float(owed["total"]), float(owed["overdue"]), float(owed["credit_amount"])
-    return {
-        "Receivables": total,
-        "of which overdue": overdue,
-        "of which unused credits": credit,
-        "Overdue share": overdue / (total - credit) if total - credit > 0 else math.nan,
-        "Work in progress": float(work["total"]),
-        "of which older than 90 days": float(work[oldest]),
-        "On contingency": float(work["contingent_amount"]),
-        "Lock-up": float(lockup["lockup_days"]),
-        "of which work in progress": float(lockup["wip_days"]),
-        "of which receivables": float(lockup["receivable_days"]),
-    }
+    rows = {name: getattr(book, name)(as_of=day).iloc[0] for name in ("aging", "wip", "lockup")}
+    owed = float(rows["aging"]["total"]) - float(rows["aging"]["credit_amount"])
+    rows["aging"]["overdue_share"] = float(rows["aging"]["overdue"]) / owed if owed > 0 else math.nan
+    if why_no_lockup(book, rows["lockup"]):
+        rows["lockup"] = rows["lockup"][["wip_days", "receivable_days", "lockup_days"]] * math.nan
+    return {name: float(rows[analysis][column]) for name, _, analysis, column in BALANCES}
 
 
 def earlier_balances(book: Book, scope: Scope | None, last: dt.date) -> Balances | None:

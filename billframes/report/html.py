@@ -26,14 +26,7 @@ class Section:
 
 
 def anchor(title: str) -> str:
-    """
-    Return the id of the section with this title.
-
-    Examples
-    --------
-    >>> anchor("Work in progress and lock-up")
-    'work-in-progress-and-lock-up'
-    """
+    """Return the id of the section with this title."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 

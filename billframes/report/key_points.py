@@ -15,12 +15,12 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import format_number
+from billframes._shared.format import format_number, money
 from billframes._shared.names import join_names
-from billframes.report import lists, report_tables, rules
-from billframes.report.month import A_UNIT, LEAST_HOURS, Month
-from billframes.report.open_amounts import called
+from billframes.report import report_tables, rules
+from billframes.report.month import A_UNIT, LEAST_HOURS, OLDEST, Month
 from billframes.report.table_spec import ReportTable
+from billframes.report.to_do import called
 from billframes.wings import in_report
 
 FEWEST, MOST = 3, 7
@@ -78,7 +78,7 @@ def _joined(points: Iterable[Point]) -> list[Point]:
 
 
 def _floor(month: Month) -> Iterator[Point]:
-    floor, total = rules.floor_of(month.settings), month.realization(None).iloc[0]
+    floor, total = rules.floor_of(month.settings), month.of("realization").iloc[0]
     ratio = float(total["billing_realization"])
     if floor is None or not floor.holds(ratio):
         return
@@ -89,7 +89,7 @@ def _floor(month: Month) -> Iterator[Point]:
         worked, billed = (float(total[name]) - float(largest[name]) for name in ("worked_amount", "billed_amount"))
         without = f"; without them it would be {format_number(billed / worked, 'ratio')}" if worked > 0 else ""
         detail = (
-            f"{_money(largest['write_down_amount'])} of the {_money(total['write_down_amount'])} written down is on "
+            f"{money(largest['write_down_amount'])} of the {money(total['write_down_amount'])} written down is on "
             f"the bills of {largest[table.label]}{without}"
         ).removesuffix(".") + "."
     before = month.figures(1).get("billing_realization", math.nan)
@@ -101,12 +101,12 @@ def _floor(month: Month) -> Iterator[Point]:
 
 def _utilization_target(month: Month) -> Iterator[Point]:
     goal = rules.target_of(month.settings)
-    ratio = math.nan if month.scope else float(month.utilization_total["utilization"].iloc[0])
+    ratio = math.nan if month.scope else float(month.of("utilization")["utilization"].iloc[0])
     if goal is None or not goal.holds(ratio):
         return
     table = report_tables.timekeepers(month)
     idle = _largest(table.rows, "idle_capacity_hours") if "idle_capacity_hours" in table.rows else None
-    hours = (goal.limit - ratio) * float(month.utilization_total["capacity_hours"].iloc[0])
+    hours = (goal.limit - ratio) * float(month.of("utilization")["capacity_hours"].iloc[0])
     detail = f"{format_number(hours, 'hours')} more client hours would have reached it."
     if idle is not None:
         detail += f" {idle[table.label]} recorded none of {format_number(idle['idle_capacity_hours'], 'hours')} hours."
@@ -115,22 +115,17 @@ def _utilization_target(month: Month) -> Iterator[Point]:
 
 
 def _budgets(month: Month) -> Iterator[Point]:
-    table = None if month.scope else lists.budgets(month)
-    if table is None:
-        return
-    rows = table.rows
-    over = rows[rows["remaining_amount"] < -0.5].sort_values("remaining_amount", kind="stable")
+    over = report_tables.over_budget(month)
     if over.empty:
         return
     worst: Any = over.iloc[0]
     count = "1 matter is over its budget" if len(over) == 1 else f"{len(over)} matters are over their budgets"
-    headline = f"{count}, by {_money(-over['remaining_amount'].sum())} in all."
-    detail = f"{worst['matter_name']} has used {_money(worst['used_amount'])} of {_money(worst['budget_amount'])}."
+    headline = f"{count}, by {money(-over['remaining_amount'].sum())} in all."
+    detail = f"{worst['matter_name']} has used {money(worst['used_amount'])} of {money(worst['budget_amount'])}."
     yield Point(headline, detail, "budgets", float(worst["budget_burn"]), is_breach=True)
 
 
 def _fees(month: Month) -> Iterator[Point]:
-    """Say how fees billed changed, with the causes and the client that contributed most."""
     table = report_tables.change_of_fees(month)
     if table is None:
         return
@@ -138,7 +133,7 @@ def _fees(month: Month) -> Iterator[Point]:
     change, before = float(whole["change_amount"]), float(whole["before_amount"])
     if not before > 0 or not change:
         return
-    then = f"{month.same_days_name(1, short=False)}: {_money(before)}"
+    then = f"{month.same_days_name(1, short=False)}: {money(before)}"
     headline = rules.moved("Fees billed", change, float(whole["after_amount"]), "money", then=then)
     detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change)}"
     yield Point(headline, detail, "changes", rules.FEES.size(change / before), asks="fees")
@@ -156,12 +151,12 @@ def _causes(whole: Any, change: float) -> str:
     against = [name for name, amount in causes.items() if amount <= -A_UNIT]
     verb = "explains" if main == "mix_change_amount" or "realization" in main else "explain"
     is_all = not against and abs(causes[main] - abs(change)) < A_UNIT
-    text = f"{_sentence(words[main])} {verb} {'all' if is_all else _money(causes[main])} of it"
+    text = f"{_sentence(words[main])} {verb} {'all' if is_all else money(causes[main])} of it"
     if with_it:
-        text += f", and {join_names([words[name] for name in with_it])} {_money(sum(causes[n] for n in with_it))}"
+        text += f", and {join_names([words[name] for name in with_it])} {money(sum(causes[n] for n in with_it))}"
     if against:
         took = "took back" if change > 0 else "made up for"
-        text += f"; {join_names([words[name] for name in against])} {took} {_money(-sum(causes[n] for n in against))}"
+        text += f"; {join_names([words[name] for name in against])} {took} {money(-sum(causes[n] for n in against))}"
     return f"{text}. "
 
 
@@ -187,7 +182,7 @@ def _written_down(month: Month) -> Iterator[Point]:
     # A breach of the floor says the same.
     if not (worth > 0 and down > 0) or (floor is not None and floor.holds(1 - down / worth)):
         return
-    headline = f"{_money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
+    headline = f"{money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
     asks = _asks("realization", _largest(table.rows, "write_down_amount"))
     size = rules.WRITTEN_DOWN.size(down / worth)
     yield Point(headline, _most_of(table, "write_down_amount"), "realization", size, asks=asks)
@@ -217,21 +212,20 @@ def _utilization(month: Month) -> Iterator[Point]:
 
 
 def _overdue(month: Month) -> Iterator[Point]:
-    """Say how much is overdue, without credits, and who owes most."""
-    row = month.receivables(None).iloc[0]
+    row = month.of("aging").iloc[0]
     late, unused = float(row["overdue"]), float(row["credit_amount"])
     owed = float(row["total"]) - unused
     if not late > 0:
         return
     table = report_tables.receivables(month)
     day = f", with the balances of {_day(month)}" if month.balances_day else ""
-    undeducted = f" {_money(-unused)} of unused credits is not deducted." if unused <= -0.5 else ""
-    headline = f"{_money(late)} of {_money(owed)} owed on invoices is overdue{day}.{undeducted}"
+    undeducted = f" {money(-unused)} of unused credits is not deducted." if unused <= -0.5 else ""
+    headline = f"{money(late)} of {money(owed)} owed on invoices is overdue{day}.{undeducted}"
     detail, asks = _most_of(table, "overdue"), "receivables"
     if not month.scope:
         first = _largest(called(month), "overdue")
         if first is not None:
-            detail = f"{first['client_name']} owes {_money(first['overdue'])} of it."
+            detail = f"{first['client_name']} owes {money(first['overdue'])} of it."
             asks = _asks(asks, first)
     yield Point(headline, detail, "receivables", rules.OVERDUE.size(late / owed), asks=asks)
 
@@ -250,20 +244,16 @@ def last_work(month: Month, client: Any) -> str:
 
 def _old_work(month: Month) -> Iterator[Point]:
     """Say how much work is old, and whose it is; contingency work, which is billed when the case ends, is beside it."""
-    rows = month.with_distinct_names(month.wip(month.grouping_key("responsible")))
-    oldest = next((str(name) for name in rows.columns if str(name).endswith("+")), "")
-    if not oldest or rows.empty:
-        return
-    total, old = float(rows["total"].sum()), float(rows[oldest].sum())
+    rows = month.with_distinct_names(month.of("wip", month.grouping_key("responsible")))
+    total, old = float(rows["total"].sum()), float(rows[OLDEST].sum())
     if not (total > 0 and old > 0):
         return
     label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
-    first = rows.sort_values(oldest, ascending=False, kind="stable").head(2)
-    names = [f"{each[label]} ({_money(each[oldest])})" for each in first.to_dict("records") if each[oldest] > 0]
-    days = int(oldest.rstrip("+")) - 1
+    first = rows.sort_values(OLDEST, ascending=False, kind="stable").head(2)
+    names = [f"{each[label]} ({money(each[OLDEST])})" for each in first.to_dict("records") if each[OLDEST] > 0]
     contingent = float(rows["contingent_amount"].sum())
-    beside = f" Beside it, {_money(contingent)} is on contingency." if contingent >= A_UNIT else ""
-    headline = f"{_money(old)} of {_money(total)} work in progress is older than {days} days."
+    beside = f" Beside it, {money(contingent)} is on contingency." if contingent >= A_UNIT else ""
+    headline = f"{money(old)} of {money(total)} work in progress is older than 90 days."
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
     detail = f"{detail if len(rows) > 1 else ''}{beside}".strip()
@@ -271,18 +261,18 @@ def _old_work(month: Month) -> Iterator[Point]:
 
 
 def _unbilled(month: Month) -> Iterator[Point]:
-    work = float(month.wip(None).iloc[0]["total"])
+    work = float(month.of("wip").iloc[0]["total"])
     if not month.has_invoices and work > 0:
         first = "" if month.noun == "month" else f"{month.counted_from: %B}"
         days = f"{month.counted_from.day}{first} to {month.last:%-d %B}"
         headline = f"Nothing was billed: no final invoice is dated from {days}."
-        yield Point(headline, f"Work in progress is {_money(work)}.", "work_in_progress", 1.0)
+        yield Point(headline, f"Work in progress is {money(work)}.", "work_in_progress", 1.0)
 
 
 def _missing_time(month: Month) -> Iterator[Point]:
     if not is_time_missing(month):
         return
-    table = lists.missing_time(month)
+    table = report_tables.missing_time(month)
     away = "" if month.settings.leave else " Leave counts as missing: it is not in the firm’s settings."
     detail = f"{_most_of(table, 'missing_hours', 'hours')}{away}".strip()
     yield Point(missing_words(table), detail, "utilization", 1.0)
@@ -292,8 +282,8 @@ def is_time_missing(month: Month) -> bool:
     """Tell whether a twentieth of the available hours is missing on days with less time than expected."""
     if month.scope:
         return False
-    missing = float(lists.missing_time(month).total["missing_hours"].iloc[0])
-    available = float(month.utilization_total["capacity_hours"].iloc[0])
+    missing = float(report_tables.missing_time(month).total["missing_hours"].iloc[0])
+    available = float(month.of("utilization")["capacity_hours"].iloc[0])
     return missing >= LEAST_HOURS and missing >= rules.MISSING_TIME.limit * available
 
 
@@ -359,7 +349,3 @@ def _sentence(text: str) -> str:
 
 def _day(month: Month) -> str:
     return f"{month.balances_day:%-d %B}" if month.balances_day else ""
-
-
-def _money(value: Any) -> str:
-    return format_number(float(value), "money")

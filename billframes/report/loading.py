@@ -76,7 +76,7 @@ def load(
     >>> import billframes as bf
     >>> client = bf.connect("sandbox")
     >>> month = load("2026-10")
-    >>> month.name, month.receivables(None).shape[0]
+    >>> month.name, month.of("aging").shape[0]
     ('October 2026', 1)
     """
     firm = FirmSettings.load(settings) if settings else None
@@ -123,14 +123,7 @@ def _load(month: Month, name: str) -> None:
 
 
 def read_months(text: str | int | Period, calendar: Calendar | None = None) -> tuple[dt.date, dt.date]:
-    """
-    Return the first and the last day of the named month, quarter or year.
-
-    Examples
-    --------
-    >>> read_months("2026-Q3")
-    (datetime.date(2026, 7, 1), datetime.date(2026, 9, 30))
-    """
+    """Return the first and the last day of the named month, quarter or year."""
     reason = ""
     try:
         period = text if isinstance(text, Period) else parse_period(text, calendar=calendar or FirmCalendar())

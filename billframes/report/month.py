@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import zoneinfo
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -20,17 +21,17 @@ from billframes.analysis.data.compared_with_load import UNKNOWN_LOAD
 from billframes.analysis.data.data_span import CountedDays
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.spec import parameters
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.analysis.sheets.bridge import bridge
 from billframes.analysis.sheets.compare import compare_results
-from billframes.book import Book
 from billframes.book.kept import KeptBook
-from billframes.book.methods import call_analysis
-from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
+from billframes.book.records import draft_items
+from billframes.book.slices import SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
-from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, month_end, months_between
+from billframes.periods import Period, month_end, months_between
 from billframes.report.history import Balances, balance_figures, earlier_balances, why_no_lockup
 from billframes.report.month_days import YEAR, MonthDays
 from billframes.report.scope import Scope, read_scope
@@ -39,6 +40,8 @@ from billframes.report.scope import Scope, read_scope
 A_UNIT = 0.5
 # Fewer hours are shown as 0.0.
 LEAST_HOURS = 0.05
+OLDEST = "91+"
+"""The column with the oldest part of work in progress and of receivables, by days."""
 Result = TypeVar("Result")
 _FEES = ["fixed_fee_amount", "fees_amount"]
 
@@ -68,7 +71,6 @@ class Month(MonthDays):
     `parts` has what each wing found, by its name.
     """
 
-    book: Book | BookSlice
     notes: Notes = field(default_factory=lambda: Notes("page"), repr=False, compare=False)
     scope: Scope | None = None
     parts: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -101,21 +103,6 @@ class Month(MonthDays):
         parts = {name: each.for_matters(matters) for name, each in firm.parts.items()}
         return replace(firm, book=part, notes=notes, scope=scope, parts=parts, _firm=firm)
 
-    @property
-    def firm_book(self) -> Book:
-        """The firm's book."""
-        return self.book.sliced.book if isinstance(self.book, BookSlice) else self.book
-
-    @property
-    def first_day(self) -> dt.date | None:
-        """The first day of the data; None if it is not known."""
-        return self.firm_book.first_day
-
-    @property
-    def settings(self) -> FirmSettings:
-        """The firm's settings, or the defaults if none were given."""
-        return self.book.settings or FirmSettings()
-
     @functools.cached_property
     def settings_by_id(self) -> FirmSettings:
         """The settings with people named by id."""
@@ -129,9 +116,9 @@ class Month(MonthDays):
 
     @property
     def loaded_at(self) -> dt.datetime | None:
-        """When the invoices were loaded, by the server's clock."""
-        load = self.firm_book.invoices.attrs.get("load", {})
-        return dt.datetime.fromisoformat(str(load["time"])) if load.get("time") else None
+        """When the invoices were loaded by the server's clock, in the firm's time zone."""
+        load, zone = self.firm_book.invoices.attrs.get("load", {}), zoneinfo.ZoneInfo(self.settings.time_zone)
+        return dt.datetime.fromisoformat(str(load["time"])).astimezone(zone) if load.get("time") else None
 
     @property
     def loaded_on(self) -> dt.date | None:
@@ -156,16 +143,6 @@ class Month(MonthDays):
         invoices = self.book.invoices
         dated = invoices["invoice_date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))
         return bool((dated & (invoices["invoice_state"] == "final")).any())
-
-    @property
-    def year_start(self) -> dt.date:
-        """The first day of the year to date: that of the fiscal year, or else 1 January."""
-        return self.fiscal_year.year_of(self.last).start or self.first
-
-    @property
-    def fiscal_year(self) -> FiscalYear:
-        """The firm's fiscal year, or the calendar year."""
-        return self.settings.fiscal_year or CALENDAR_YEAR
 
     def figures(self, back: int = 0) -> dict[str, float]:
         """Return the figures of the period, or of an earlier one: 1 is the one before, 12 the same days a year ago."""
@@ -209,29 +186,27 @@ class Month(MonthDays):
             found: pd.DataFrame = getattr(self._kept_book, analysis)(**options)
         return found.copy()
 
+    def of(self, analysis: str, by: str | Sequence[str] | None = None, **options: Any) -> pd.DataFrame:
+        """Return an analysis of the month's days, or of the day of its balances, by keys or in one row."""
+        return self.result(analysis, by=by, **self.days_for(analysis), **options)
+
+    def days_for(self, analysis: str) -> dict[str, dt.date]:
+        """Return the days of an analysis: the month's first and last day, or else the day of its balances."""
+        declared = analyses()[analysis]
+        takes = parameters(declared.book.method or declared.function)
+        if "start" in takes:
+            return {"start": self.first, "end": self.last}
+        return {"as_of": self.as_of} if "as_of" in takes else {}
+
     @functools.cached_property
     def draft_items(self) -> pd.DataFrame:
-        """The items on bills that are not final. Codes are checked for e-billing only."""
+        """The items on bills that are not final."""
         with self.collecting_notes():
-            return call_analysis(analyses()["prebill_review"], self.book, {"codes": None, "code_sets": None})
+            return draft_items(self.book)
 
     @functools.cached_property
     def _kept_book(self) -> KeptBook:
         return KeptBook(self.book)
-
-    @property
-    def utilization(self) -> pd.DataFrame:
-        """Utilization by timekeeper."""
-        return self.result("utilization", by="user", start=self.first, end=self.last)
-
-    @property
-    def utilization_total(self) -> pd.DataFrame:
-        """Utilization of everyone, one row."""
-        return self.result("utilization", by=None, start=self.first, end=self.last)
-
-    def realization(self, by: str | None) -> pd.DataFrame:
-        """Realization of the invoices dated in the month, by a key or in one row."""
-        return self.result("realization", by=by, start=self.first, end=self.last)
 
     @property
     def other_fees(self) -> dict[str, float]:
@@ -247,18 +222,6 @@ class Month(MonthDays):
     def fees_column(self) -> str:
         """The column of the page's figure of fees: all fees, if not all of the month's are fees billed."""
         return "fees_amount" if self.other_fees else "billed_amount"
-
-    def receivables(self, by: str | None) -> pd.DataFrame:
-        """Receivables by days past due, by a key or in one row."""
-        return self.result("aging", by=by, as_of=self.as_of)
-
-    def wip(self, by: str | None) -> pd.DataFrame:
-        """Work in progress by days since the work, by a key or in one row."""
-        return self.result("wip", by=by, as_of=self.as_of)
-
-    def lockup(self, by: str | None = None) -> pd.DataFrame:
-        """Lock-up with the fees of a year, by a key or in one row."""
-        return self.result("lockup", by=by, as_of=self.as_of)
 
     def month_by_month(self, measure: str) -> pd.DataFrame:
         """Return a figure of realization for twelve months, each beside the month before and the year before."""
@@ -299,7 +262,7 @@ class Month(MonthDays):
     def why_no_lockup(self) -> str:
         """Why lock-up is not shown; empty if it is."""
         with self.collecting_notes():
-            return why_no_lockup(self._kept_book, self.lockup().iloc[0])
+            return why_no_lockup(self._kept_book, self.of("lockup").iloc[0])
 
     @functools.cached_property
     def earlier_balances(self) -> tuple[Balances | None, Balances | None]:
@@ -325,11 +288,9 @@ class Month(MonthDays):
     def _distinct_names(self) -> DistinctNames:
         return DistinctNames(self.firm_book.clients, self.firm_book.matters, self.firm_book.users)
 
-    @contextmanager
-    def collecting_notes(self) -> Iterator[None]:
+    def collecting_notes(self) -> AbstractContextManager[object]:
         """Collect the notes of the analyses in the block, which check each frame only once."""
-        with collect_notes(self.notes):
-            yield
+        return collect_notes(self.notes)
 
     @property
     def remarks(self) -> list[str]:
@@ -359,7 +320,6 @@ class Month(MonthDays):
         return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()
 
     def _figures_of(self, span: Period) -> Mapping[Any, Any]:
-        """Return the figures of `by_month` of some days of one month."""
         if span.start and span.start.day == 1 and span.end in (month_end(span.start), self.last):
             return self.by_month.loc[[f"{span.start:%Y-%m}"]].iloc[0].to_dict()
         billed, cohort = (

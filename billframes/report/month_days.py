@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from billframes._shared.format import month_name, span_name
 from billframes.analysis.data.data_span import covers, is_known
-from billframes.periods import FiscalYear, Period, month_end, months_between, period_before, year_before
+from billframes.book import Book
+from billframes.book.slices import BookSlice
+from billframes.config.firm import FirmSettings
+from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, month_end, months_between, period_before, year_before
 
 # In months.
 YEAR = 12
@@ -16,14 +18,7 @@ _QUARTER = 3
 
 
 def period_code(period: Period) -> str:
-    """
-    Return a period of whole months for the name of a file.
-
-    Examples
-    --------
-    >>> [period_code(Period(dt.date(2026, 7, 1), end)) for end in (dt.date(2026, 9, 30), dt.date(2027, 6, 30))]
-    ['2026-Q3', '2026-07-to-2027-06']
-    """
+    """Return a period of whole months for the name of a file."""
     start, end = period.start or dt.date.min, period.end or dt.date.max
     months = len(list(months_between(start, end)))
     if months == 1:
@@ -35,7 +30,7 @@ def period_code(period: Period) -> str:
 
 
 @dataclass
-class MonthDays(ABC):
+class MonthDays:
     """
     The days of a month, or of a period of several months, and of the periods beside it.
 
@@ -46,22 +41,33 @@ class MonthDays(ABC):
     first: dt.date
     last: dt.date
     as_of: dt.date
+    book: Book | BookSlice
     end: dt.date | None = field(default=None, kw_only=True)
 
     @property
-    @abstractmethod
+    def firm_book(self) -> Book:
+        """The firm's book."""
+        return self.book.sliced.book if isinstance(self.book, BookSlice) else self.book
+
+    @property
+    def settings(self) -> FirmSettings:
+        """The firm's settings, or the defaults if none were given."""
+        return self.book.settings or FirmSettings()
+
+    @property
     def first_day(self) -> dt.date | None:
         """The first day of the data; None if it is not known."""
+        return self.firm_book.first_day
 
     @property
-    @abstractmethod
     def year_start(self) -> dt.date:
-        """The first day of the year to date."""
+        """The first day of the year to date: that of the fiscal year, or else 1 January."""
+        return self.fiscal_year.year_of(self.last).start or self.first
 
     @property
-    @abstractmethod
     def fiscal_year(self) -> FiscalYear:
         """The firm's fiscal year, or the calendar year."""
+        return self.settings.fiscal_year or CALENDAR_YEAR
 
     @property
     def whole(self) -> Period:

@@ -6,21 +6,16 @@ The page and its contents, the sheets of the workbook and the notebook are made 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from billframes._shared.format import long_date, month_name
-from billframes.report import (
-    figures,
-    footnotes,
-    lists,
-    page_parts,
-    report_tables,
-    section_findings,
-    sections,
-    standing_out,
-)
+from billframes.report import figures, footnotes, page_parts, report_tables, section_findings, sections, standing_out
 from billframes.report.section_spec import FIRM, SectionSpec, balances_of
 from billframes.report.table_spec import Table
 from billframes.wings import in_report
+
+# Only the firm's workbook has the tables of these sections.
+_sheets = partial(SectionSpec, scopes=FIRM, on_page=False)
 
 _OWN = (
     SectionSpec(name="cover", show=sections.cover, options=", title=title, remark=remark, generated=generated"),
@@ -40,7 +35,7 @@ _OWN = (
     SectionSpec(
         name="utilization",
         title="Hours and targets",
-        tables=(report_tables.timekeepers, figures.targets("hours")),
+        tables=(report_tables.timekeepers, partial(figures.targets, "hours")),
         page=page_parts.hours,
         finding=section_findings.hours,
         scope=footnotes.working_days_of,
@@ -51,7 +46,7 @@ _OWN = (
     SectionSpec(
         name="targets",
         title="Fee targets",
-        tables=(figures.targets("fees"),),
+        tables=(partial(figures.targets, "fees"),),
         quiet=section_findings.fee_targets_in_short,
         notes=lambda _month, table: table.meaning,
         scopes=FIRM,
@@ -67,7 +62,7 @@ _OWN = (
         empty="No final invoice of {month} bills time.",
         step="Realization",
     ),
-    SectionSpec(name="write_downs", tables=(report_tables.write_downs,), scopes=FIRM, on_page=False),
+    _sheets(name="write_downs", tables=(report_tables.write_downs,)),
     SectionSpec(
         name="realization_by_person",
         tables=tuple(map(report_tables.realization, ("user", "responsible"))),
@@ -76,7 +71,7 @@ _OWN = (
     SectionSpec(
         name="budgets",
         title="Budgets",
-        tables=(lists.budgets,),
+        tables=(report_tables.budgets,),
         page=page_parts.budgets,
         finding=section_findings.budgets,
         quiet=section_findings.budgets_in_short,
@@ -110,20 +105,15 @@ _OWN = (
         empty="Nothing is owed: no final invoice has an open balance.",
         step="Receivables and cash",
     ),
-    SectionSpec(name="overdue_invoices", tables=(report_tables.overdue_invoices,), scopes=FIRM, on_page=False),
-    SectionSpec(name="stale", tables=(lists.stale,), notes=footnotes.stale, empty="Nothing is stale.", scopes=FIRM),
+    _sheets(name="overdue_invoices", tables=(report_tables.overdue_invoices,)),
     SectionSpec(
-        name="exposure",
-        tables=(Table(analysis="exposure", by="client", order=("exposure_amount",)),),
-        scopes=FIRM,
-        on_page=False,
+        name="stale", tables=(report_tables.stale,), notes=footnotes.stale, empty="Nothing is stale.", scopes=FIRM
     ),
-    SectionSpec(name="scorecard", tables=(report_tables.scorecard,), scopes=FIRM, on_page=False),
-    SectionSpec(
+    _sheets(name="exposure", tables=(Table(analysis="exposure", by="client", order=("exposure_amount",)),)),
+    _sheets(name="scorecard", tables=(report_tables.scorecard,)),
+    _sheets(
         name="receivables_by_responsible",
         tables=(Table(analysis="aging", title="Receivables by {by}", by="responsible", order=("overdue",)),),
-        scopes=FIRM,
-        on_page=False,
     ),
     SectionSpec(
         name="billing_lag",
@@ -137,16 +127,14 @@ _OWN = (
         stands_out=standing_out.late_time,
         scopes=FIRM,
     ),
-    SectionSpec(
-        name="missing_time", tables=(lists.missing_time, lists.missing_time_by_day), scopes=FIRM, on_page=False
-    ),
+    _sheets(name="missing_time", tables=(report_tables.missing_time, report_tables.missing_time_by_day)),
     SectionSpec(
         name="rates",
         tables=(Table(analysis="effective_rates", by="user", order=("billed_amount",)),),
         stands_out=standing_out.rates,
         scopes=FIRM,
     ),
-    SectionSpec(
+    _sheets(
         name="rates_by_year",
         tables=(
             Table(
@@ -156,8 +144,6 @@ _OWN = (
                 notes=lambda month: [f"{month.last.year} counts up to {long_date(month.last)}."],
             ),
         ),
-        scopes=FIRM,
-        on_page=False,
     ),
     SectionSpec(
         name="origination",
@@ -187,7 +173,7 @@ _OWN = (
         notes="This table has the matters opened, and the shares of new and of the largest clients in the fees.",
         scopes=FIRM,
     ),
-    SectionSpec(name="prebills", tables=(report_tables.prebills,), scopes=FIRM, on_page=False),
+    _sheets(name="prebills", tables=(report_tables.prebills,)),
     SectionSpec(
         name="invoices",
         tables=(Table(analysis="reconcile", title="Invoices", label="invoice_number"),),
@@ -197,7 +183,7 @@ _OWN = (
     ),
     SectionSpec(
         name="month_by_month",
-        tables=tuple(map(report_tables.month_by_month, ("billed_amount", "billing_realization"))),
+        tables=tuple(partial(report_tables.month_by_month, each) for each in ("billed_amount", "billing_realization")),
         on_page=False,
     ),
     SectionSpec(
@@ -217,7 +203,6 @@ _OWN = (
 
 
 def _outline() -> Iterator[SectionSpec]:
-    """Yield the sections, and those of the wings after the sections that they name."""
     of_wings = in_report("SECTIONS")
     for own in _OWN:
         yield own

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from billframes._shared.format import MINUS, MISSING, format_number, format_value, short_date
+from billframes._shared.format import MINUS, MISSING, format_number, format_value, money, short_date
 from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.results.explain import plain_words
+from billframes.report.month import A_UNIT, OLDEST
 from billframes.report.table_spec import REST, ReportTable
 
 MOST_COLUMNS = 8
-_OLD = "91+"
 # Sums of the same amounts in another order differ by less.
 _EQUAL = 1e-6
 _ROUNDED = "Rows are rounded, so sums may differ."
@@ -99,11 +99,6 @@ class PageTable:
     notes: Sequence[str] = ()
     after: Sequence[PageRow] = ()
     is_alone: bool = False
-
-    @property
-    def width(self) -> int:
-        """The number of its columns."""
-        return len(self.headings)
 
 
 @dataclass(frozen=True)
@@ -190,9 +185,9 @@ class _Column:
         if value is None or pd.isna(value):
             return Cell(text, style=self.style)
         is_breach = self.limit is not None and value < self.limit
-        if self.name == _OLD and self.measure.unit == "money":
-            is_breach = value >= 0.5
-        style = f"{self.style} floor".strip() if is_breach and self.name != _OLD else self.style
+        if self.name == OLDEST and self.measure.unit == "money":
+            is_breach = value >= A_UNIT
+        style = f"{self.style} floor".strip() if is_breach and self.name != OLDEST else self.style
         return Cell(text, is_outside(value, self.measure), bool(is_breach), style)
 
     @property
@@ -327,9 +322,9 @@ def range_table(caption: str, rows: Iterable[tuple[str, str, float, float, float
     for name, detail, low, value, high in found:
         start, end = scale.at(low), scale.at(high)
         span = (Part(start, round(end - start, 2)),) if end > start else ()
-        words = f"{format_number(low, 'money')} to {format_number(high, 'money')}" if span else MISSING
+        words = f"{money(low)} to {money(high)}" if span else MISSING
         cells = [
-            Cell(format_number(value, "money")),
+            Cell(money(value)),
             Cell(bar=span, mark=scale.at(value), style="range"),
             Cell(words, style="words side"),
         ]
@@ -339,14 +334,7 @@ def range_table(caption: str, rows: Iterable[tuple[str, str, float, float, float
 
 
 def unit_of(name: str, unit: str, currency: str) -> str:
-    """
-    Return the unit that is shown with a figure: the currency, or days if the name does not say so.
-
-    Examples
-    --------
-    >>> unit_of("Receivables", "money", "USD"), unit_of("Lock-up", "days", "USD"), unit_of("Days of fees", "days", "")
-    ('USD', 'days', '')
-    """
+    """Return the unit that is shown with a figure: the currency, or days if the name does not say so."""
     if unit in PRICED:
         return currency
     return "days" if unit == "days" and "days" not in name.lower() else ""

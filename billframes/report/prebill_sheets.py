@@ -218,7 +218,7 @@ _LINE_HEIGHT = 15
 def prebill_workbook(rows: pd.DataFrame, *, settings: str) -> bytes:
     """Return the review as an Excel workbook of invoices and of all items, with empty columns for decisions."""
     items = rows[rows["item"].notna()]
-    shown = items.assign(item=items["item"].map(ITEM_KINDS), billing_type=items["billing_type"].map(_label))
+    shown = items.assign(item=items["item"].map(ITEM_KINDS), billing_type=_labels(items["billing_type"]))
     columns = {name: each for name, each in _ITEM_COLUMNS.items() if name != "at_risk" or name in shown}
     sheets = (("Invoices", _INVOICE_COLUMNS, _invoices(rows)), ("Items", columns, shown), about_sheet(settings))
     return workbook_of("Prebill review", sheets)
@@ -233,11 +233,11 @@ def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
         "responsible_name": people,
     }
     first = rows.drop_duplicates("invoice_id").set_index("invoice_id").assign(**counts)
-    return first.assign(invoice_state=first["invoice_state"].map(_label)).reset_index()
+    return first.assign(invoice_state=_labels(first["invoice_state"])).reset_index()
 
 
-def _label(value: Any) -> str:
-    return enum_label(plain_text(value)) if plain_text(value) else ""
+def _labels(values: pd.Series[Any]) -> list[str]:
+    return [enum_label(plain_text(each)) for each in values]
 
 
 Columns = Mapping[str, tuple[str, str, int]]

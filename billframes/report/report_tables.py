@@ -1,26 +1,22 @@
-"""The tables of the report, in the order of its outline."""
+"""The tables of the report, and its lists: matters with budgets, stale matters, missing time and time entries."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import enum_label, format_number, long_date
+from billframes._shared.format import count_of, enum_label, format_number, long_date
 from billframes.analysis.declare.lookup import measures
-from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
-from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month import A_UNIT, LEAST_HOURS, Month, once
 from billframes.report.month_days import YEAR
-from billframes.report.table_spec import (
-    MakeTable,
-    ReportTable,
-    Table,
-    declared_table,
-    largest_first,
-    of_analysis,
-)
+from billframes.report.table_spec import ReportTable, Table, largest_first, of_analysis
 
 BY_MONTH = (
     "Client and available hours belong to the month of the work. Value of time billed, fees billed and the settled "
@@ -41,6 +37,7 @@ _TRENDS = (
     "billing_realization",
     "settlement_ratio",
 )
+_SHORT_DAYS = Measure("short_days", "Short days", "count", "Working days with less time than expected.", adds_up=True)
 
 
 def realization(by: str) -> Table:
@@ -83,13 +80,7 @@ def lockup(month: Month) -> ReportTable | None:
     return None if month.why_no_lockup else _LOCKUP(month)
 
 
-receivables = Table(
-    analysis="aging",
-    title="Receivables by {by}",
-    by="client",
-    order=("total",),
-    notes=balances,
-)
+receivables = Table(analysis="aging", title="Receivables by {by}", by="client", order=("total",), notes=balances)
 
 
 def _with_invoice(rows: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +93,7 @@ overdue_invoices = Table(analysis="overdue_invoices", order=("balance",), label=
 
 def timekeepers(month: Month) -> ReportTable:
     """Return utilization by timekeeper, with a note on people without hours, who are only in the total."""
-    rows, total = month.with_distinct_names(month.utilization), month.utilization_total
+    rows, total = month.with_distinct_names(month.of("utilization", "user")), month.of("utilization")
     idle = rows["total_hours"].abs() < LEAST_HOURS
     rows, without = largest_first(rows[~idle], "client_hours" if month.scope else "utilization"), rows[idle]
     table = of_analysis(
@@ -132,40 +123,42 @@ def _without_hours(idle: pd.DataFrame) -> tuple[str, ...]:
     return (f"No hours recorded: {names}." + (f" The total includes their {included}." if included else ""),)
 
 
-def change(measure: str) -> MakeTable:
-    """Return a table of the change of a figure since last month by client; None if last month is not fully known."""
-    figure = {"billed_amount": "fees billed", "billing_realization": "realization"}[measure]
-
-    def make(month: Month) -> ReportTable | None:
-        if not month.is_known(month.same_days(1)):
-            return None
-        by = month.grouping_key("client")
-        rows, total = month.changes(measure, by)
-        rows = unless_zero(rows)
-        changed = {"billed_amount": "change_amount", "billing_realization": "change_ratio"}[measure]
-        if rows[changed].isna().all():
-            return None
-        title = f"Change of {figure} by {title_of_key(by)}"
-        rows = month.with_distinct_names(rows).sort_values(changed, key=abs, ascending=False, kind="stable")
-        return of_analysis("bridge", title, rows.reset_index(drop=True), total, bar=changed)
-
-    return make
+# What a figure is called in titles, and the column of its change.
+_FIGURES = {"billed_amount": ("fees billed", "change_amount"), "billing_realization": ("realization", "change_ratio")}
 
 
-change_of_fees = change("billed_amount")
-change_of_realization = change("billing_realization")
+def change(measure: str, month: Month) -> ReportTable | None:
+    """Return the change of a figure since last month by client; None if last month is not fully known."""
+    if not month.is_known(month.same_days(1)):
+        return None
+    by, (figure, changed) = month.grouping_key("client"), _FIGURES[measure]
+    rows, total = month.changes(measure, by)
+    rows = unless_zero(rows)
+    if rows[changed].isna().all():
+        return None
+    rows = month.with_distinct_names(rows).sort_values(changed, key=abs, ascending=False, kind="stable")
+    title = f"Change of {figure} by {title_of_key(by)}"
+    made = of_analysis("bridge", title, rows.reset_index(drop=True), total, bar=changed)
+    return replace(made, columns=tuple(_of_period(each, month) for each in made.columns))
 
 
-def month_by_month(measure: str) -> MakeTable:
+def _of_period(column: Measure, month: Month) -> Measure:
+    """Return a column of the figures before or after with the name of the period in place of these words."""
+    what, _, when = column.title.rpartition(" ")
+    if when not in {"before", "after"}:
+        return column
+    days = month.same_days_name(1 if when == "before" else 0)
+    return replace(column, title=f"{what}, {days}", meaning=column.meaning.replace(f" {when}.", f" in {days}."))
+
+
+change_of_fees = partial(change, "billed_amount")
+change_of_realization = partial(change, "billing_realization")
+
+
+def month_by_month(measure: str, month: Month) -> ReportTable:
     """Return a table of a figure for twelve months, each beside the month before and the year before."""
-    figure = {"billed_amount": "Fees billed", "billing_realization": "Realization"}[measure]
-
-    def make(month: Month) -> ReportTable:
-        rows = month.month_by_month(measure)
-        title = f"{figure} month by month"
-        return of_analysis("compare", title, rows, rows.iloc[:0], label="month", top=0, names=month.names_of_parts)
-
-    return make
+    rows, title = month.month_by_month(measure), f"{_FIGURES[measure][0].capitalize()} month by month"
+    return of_analysis("compare", title, rows, rows.iloc[:0], label="month", top=0, names=month.names_of_parts)
 
 
 def twelve_months(month: Month) -> ReportTable:
@@ -188,7 +181,7 @@ def twelve_months(month: Month) -> ReportTable:
 
 def fees_by_originator(month: Month) -> ReportTable:
     """Return fees by originator; the shares of an invoice's originators add up to its fees."""
-    rows = month.with_distinct_names(month.result("contribution", by="originator", start=month.first, end=month.last))
+    rows = month.with_distinct_names(month.of("contribution", "originator"))
     # The last of the running shares is that of all fees.
     total = pd.DataFrame([total_of(rows) | {"running_share": rows["running_share"].max()}])
     return of_analysis("contribution", "Fees by originator", rows, total, order="fees_amount")
@@ -196,7 +189,7 @@ def fees_by_originator(month: Month) -> ReportTable:
 
 def scorecard(month: Month) -> ReportTable:
     """Return the firm's scorecard by timekeeper, with a note on people without figures."""
-    rows = month.result("scorecard", by="user", start=month.first, end=month.last, as_of=month.as_of)
+    rows = month.of("scorecard", "user", as_of=month.as_of)
     rows = month.with_distinct_names(rows)
     amounts = rows[["billed_amount", "wip_amount", "receivable_amount"]].fillna(0)
     empty = (rows["client_hours"].abs() < LEAST_HOURS) & (amounts == 0).all(axis=1)
@@ -216,18 +209,10 @@ def prebills(month: Month) -> ReportTable:
     labels = (*who, "description", "findings")
     as_of = f" as of {long_date(month.loaded_on)}" if month.loaded_on else ""
     note = f"Items of any date on invoices that are drafts, in review or approved{as_of}. Flags show possible errors."
-    columns = tuple(each for each in declared_table("prebill_review").measures(rows) if each.name not in labels)
-    none = rows.iloc[:0]
-    return of_analysis(
-        "prebill_review",
-        "Items on draft bills",
-        rows,
-        none,
-        label="item_id",
-        labels=labels,
-        columns=columns,
-        notes=(note,),
+    made = of_analysis(
+        "prebill_review", "Items on draft bills", rows, rows.iloc[:0], label="item_id", labels=labels, notes=(note,)
     )
+    return replace(made, columns=tuple(each for each in made.columns if each.name not in labels))
 
 
 def time_entries(month: Month) -> ReportTable:
@@ -246,3 +231,86 @@ def time_entries(month: Month) -> ReportTable:
         columns=(measures()["hours"],),
         meaning=("Time dated in the month, of every billing type, with its descriptions.",),
     )
+
+
+def _with_all_findings(rows: pd.DataFrame) -> pd.DataFrame:
+    joined = rows.groupby("matter_id")["finding"].agg(_in_words).str.capitalize()
+    return rows.assign(all_findings=rows["matter_id"].map(joined))
+
+
+def _in_words(findings: pd.Series[Any]) -> str:
+    return ", ".join(each if number == 1 else count_of(number, each) for each, number in Counter(findings).items())
+
+
+_STALE = Table(
+    analysis="stale",
+    order=("open_amount",),
+    label="matter_name",
+    prepare=_with_all_findings,
+    beside=("client_name", "responsible_name", "all_findings"),
+    once="matter_id",
+)
+
+
+def stale(month: Month) -> ReportTable:
+    """Return stale work and matters. The page has those of the budgets only there, with their findings."""
+    table, budgeted = _STALE(month), budgets(month)
+    elsewhere: list[str] = [] if budgeted is None else budgeted.page_rows()["matter_id"].tolist()
+    return replace(table, elsewhere=frozenset(elsewhere) & frozenset(table.rows["matter_id"]))
+
+
+missing_time_by_day = Table(analysis="missing_time", order=("missing_hours",), label="user_name", beside=("date",))
+
+
+@once
+def missing_time(month: Month) -> ReportTable:
+    """Return the days with less time than expected and the hours missing on them, one row per person."""
+    days = month.with_distinct_names(month.result("missing_time", start=month.first, end=month.last))
+    sums = {"short_days": ("date", "size"), "missing_hours": ("missing_hours", "sum")}
+    rows = days.groupby(["user_id", "user_name"], dropna=False, sort=False).agg(**sums).reset_index()
+    return ReportTable(
+        title="Missing time by timekeeper",
+        label="user_name",
+        labels=("user_name",),
+        rows=largest_first(rows, "missing_hours"),
+        total=pd.DataFrame([rows[[*sums]].sum()]),
+        columns=(_SHORT_DAYS, measures()["missing_hours"]),
+        order="missing_hours",
+        top=0,
+        meaning=("Working days with less time than expected, and the hours missing on them.",),
+    )
+
+
+_BUDGETS = Table(
+    analysis="budget_burn",
+    title="Budgets",
+    label="matter_name",
+    order=("budget_burn",),
+    prepare=lambda rows: rows[rows["budget_amount"].notna()],
+    notes=lambda _month: [
+        "Used are fees billed, fixed fees, draft bills and unbilled time over the matter’s whole life."
+    ],
+)
+
+
+def over_budget(month: Month) -> pd.DataFrame:
+    """Return the firm's matters that are over their budgets, the one that is most over it first; none for a part."""
+    table = None if month.scope else budgets(month)
+    if table is None:
+        return pd.DataFrame({"matter_id": [], "remaining_amount": []})
+    rows = table.rows[table.rows["remaining_amount"] <= -A_UNIT]
+    return rows.sort_values("remaining_amount", kind="stable")
+
+
+@once
+def budgets(month: Month) -> ReportTable | None:
+    """Return the matters that have a budget; None if the firm's settings have none."""
+    if not month.settings.budgets:
+        return None
+    table = _BUDGETS(month)
+    who = ("client_name", "responsible_name")
+    matters = month.with_distinct_names(month.firm_book.matters[["matter_id", "client_id", "responsible_id", *who]])
+    rows = table.rows.merge(matters[["matter_id", *who]], on="matter_id", how="left")
+    findings = _STALE(month).rows.drop_duplicates("matter_id").set_index("matter_id")["all_findings"]
+    rows = rows.assign(all_findings=rows["matter_id"].map(findings))
+    return replace(table, rows=rows, labels=("matter_name", *who), beside=(*who, "all_findings"))

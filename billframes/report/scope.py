@@ -1,7 +1,6 @@
 """The scope of a report: one client, practice area or responsible lawyer, found by the text that a user types.
 
-The scope is passed to the notebook as a code such as "responsible:28805c5d-…". Nothing after the colon means matters
-without a responsible lawyer.
+A scope is written as a code such as "responsible:28805c5d-…". Nothing after the colon means matters without one.
 """
 
 from __future__ import annotations
@@ -65,18 +64,12 @@ def all_scopes(book: Book, key: SliceKey) -> list[Scope]:
 
 
 def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
-    """
-    Return a distinct file name for each scope.
-
-    Examples
-    --------
-    >>> scopes = [Scope("responsible", "28805c5d-ad1b", "Ann Lee"), Scope("responsible", "9a27d858-88c1", "Ann Lee")]
-    >>> file_names(scopes, "2026-10", "pdf")
-    ['billframes-2026-10-responsible-ann-lee-28805c5d.pdf', 'billframes-2026-10-responsible-ann-lee-9a27d858.pdf']
-    """
-    plain = [_file_name(each, month, ending) for each in scopes]
+    """Return a distinct file name for each scope."""
+    plain, nameless = [_file_name(each, month, ending) for each in scopes], file_name("", "")
     return [
-        name if plain.count(name) == 1 and _has_letters(each.name) else _file_name(each, month, ending, with_id=True)
+        name
+        if plain.count(name) == 1 and file_name(each.name, "") != nameless
+        else _file_name(each, month, ending, with_id=True)
         for name, each in zip(plain, scopes, strict=True)
     ]
 
@@ -84,11 +77,6 @@ def file_names(scopes: Sequence[Scope], month: str, ending: str) -> list[str]:
 def _file_name(scope: Scope, month: str, ending: str, *, with_id: bool = False) -> str:
     id_ = f" {(scope.id or 'none')[:8]}" if with_id else ""
     return file_name(f"billframes {month} {scope.key.replace('_', '-')} {scope.name[:50]}{id_}", ending)
-
-
-def _has_letters(name: str) -> bool:
-    """Tell whether a name has letters or digits that can be in a file name."""
-    return file_name(name, "") != file_name("", "")
 
 
 def _candidates(book: Book, key: SliceKey) -> pd.DataFrame:

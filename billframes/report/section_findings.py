@@ -13,18 +13,17 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import count_of, format_number, format_rounded
+from billframes._shared.format import count_of, format_number, format_rounded, money
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.lookup import measures
 from billframes.periods import year_before
-from billframes.report import figures, key_points, lists, page_parts, report_tables, rules, standing_out
-from billframes.report.month import A_UNIT, LEAST_HOURS, Month
+from billframes.report import figures, key_points, page_parts, report_tables, rules, standing_out
+from billframes.report.month import A_UNIT, LEAST_HOURS, OLDEST, Month
 from billframes.report.month_days import YEAR
-from billframes.report.open_amounts import called
 from billframes.report.section_spec import Finding
 from billframes.report.table_spec import ReportTable
-from billframes.report.to_do import ToDo, to_do
+from billframes.report.to_do import ToDo, by_person, called, draft_bills, of_bills, to_do
 
 _MOST_NAMED = 2
 # A part of a sum that is most of it.
@@ -42,11 +41,11 @@ def fees(month: Month) -> Finding | None:
     if not before > 0 or not rules.FEES.holds(change / before) or rows.empty:
         return None
     first: Any = rows.iloc[0]
-    own = abs(float(first["change_amount"]))
-    words = "more" if change > 0 else "less"
+    verb, name = "rose" if change > 0 else "fell", first[table.label]
     headline = (
-        f"{first[table.label]} brought {_money(own)} {words} fees than in {month.same_days_name(1, short=False)}"
-        f"{_how_many(len(rows), len(table.rows), table.noun, words)}."
+        f"Fees billed {'to' if table.noun == 'client' else 'for'} {name} {verb} by "
+        f"{money(abs(first['change_amount']))} from {month.same_days_name(1, short=False)}"
+        f"{_how_many(len(rows), len(table.rows), table.noun, verb)}."
     )
     against = table.rows[table.rows["change_amount"] * change < 0]
     cause = ""
@@ -55,19 +54,19 @@ def fees(month: Month) -> Finding | None:
         cause = (
             f"The largest change in the other direction is {other[table.label]} ({_signed(other['change_amount'])})."
         )
-    return Finding(headline, f"{_matter_of(month, first, table.label, change)}{cause}".strip())
+    is_client = table.label == "client_name"
+    matter = _matter_of(month, first, change) if is_client else ""
+    return Finding(headline, f"{matter}{cause}".strip(), _bills_of_client(month, first) if is_client else "")
 
 
-def _how_many(number: int, of_all: int, noun: str, words: str) -> str:
+def _how_many(number: int, of_all: int, noun: str, verb: str) -> str:
     if of_all == 1:
         return ""
     every = f"both {noun}s" if of_all == 2 else f"all {of_all} {noun}s"
-    return f"; {every if number == of_all else f'{number} of {of_all} {noun}s'} brought {words}"
+    return f"; they {verb} for {every if number == of_all else f'{number} of {of_all} {noun}s'}"
 
 
-def _matter_of(month: Month, client: Any, label: str, change: float) -> str:
-    if label != "client_name":
-        return ""
+def _matter_of(month: Month, client: Any, change: float) -> str:
     rows, _ = month.changes("billed_amount", ["client", "matter"])
     rows = rows[rows["client_id"] == client["client_id"]]
     rows = rows[rows["change_amount"] * change > 0].sort_values("change_amount", key=abs, ascending=False)
@@ -79,16 +78,23 @@ def _matter_of(month: Month, client: Any, label: str, change: float) -> str:
     return f"The largest part of it is {first['matter_name']} ({_signed(first['change_amount'])}). "
 
 
+def _bills_of_client(month: Month, client: Any) -> str:
+    """Say who sends the client's draft bills, which are its next fees."""
+    bills = draft_bills(month)
+    bills = bills[bills["client_id"] == client["client_id"]]
+    tasks = []
+    for person, mine in by_person(bills):
+        what, amount = f"Send {count_of(len(mine), 'draft bill')} to this client", float(mine["invoice_amount"].sum())
+        tasks.append(ToDo(person, what, "", amount, "", of=of_bills(len(mine))))
+    return _next(tasks)
+
+
 def realization(month: Month) -> Finding | None:
     """Say which practice area is farthest below the floor in money, and which client and matter explain it."""
-    area, client = month.grouping_key("practice_area"), month.grouping_key("client")
-    table = page_parts.realization(month)[0]
-    floor = month.settings.realization_floor
+    table, floor = page_parts.realization(month)[0], month.settings.realization_floor
     rows = table.rows[table.rows["worked_amount"] > 0]
-    rows = rows.assign(
-        gap=((1 - rules.WRITTEN_DOWN.limit if floor is None else floor) - rows["billing_realization"])
-        * rows["worked_amount"]
-    )
+    limit = 1 - rules.WRITTEN_DOWN.limit if floor is None else floor
+    rows = rows.assign(gap=(limit - rows["billing_realization"]) * rows["worked_amount"])
     rows = rows[rows["gap"] >= A_UNIT].sort_values("gap", ascending=False, kind="stable")
     if rows.empty:
         return None
@@ -96,42 +102,43 @@ def realization(month: Month) -> Finding | None:
     ratio, down = float(first["billing_realization"]), float(first["write_down_amount"])
     below = f", {_points(floor - ratio)} below the floor" if floor is not None else ""
     name = f"Work without a {table.noun}" if first[table.label] == UNASSIGNED else first[table.label]
-    headline = f"{name} realized {_ratio(ratio)}{below}; {_money(down)} was written down."
-    matter = page_parts.largest_write_downs(month, area, *dict.fromkeys([client, "matter"]))
-    largest = matter.get("" if pd.isna(first[f"{area}_id"]) else str(first[f"{area}_id"]))
-    cause, clients = "", []
-    if largest is not None:
-        whose = f" of {largest['client_name']}" if client == "client" else ""
-        billed = (
-            f", billed at {_ratio(largest['billing_realization'])} of its value" if largest["worked_amount"] > 0 else ""
-        )
-        cause = (
-            f"{_money(largest['write_down_amount'])} of it is on the matter {largest['matter_name']}{whose}{billed}."
-        )
-        clients = [str(largest.get("client_name", ""))]
+    cause, client = _largest_write_down(month, first)
     others = [
         f"work without a {table.noun}" if each == UNASSIGNED else str(each) for each in rows[table.label].iloc[1:]
     ]
     if floor is not None and others:
-        verb = "is" if len(others) == 1 else "are"
-        names = join_names(others)
+        verb, names = "is" if len(others) == 1 else "are", join_names(others)
         cause += f" {names[:1].upper()}{names[1:]} {verb} below the floor, too."
+    tasks = [each for each in _of(month, "realization") if client and client in each.names]
     return Finding(
-        headline,
+        f"{name} realized {_ratio(ratio)}{below}; {money(down)} was written down.",
         cause.strip(),
-        _next(
-            each for each in to_do(month, most=0) if each.section == "realization" and set(clients) & set(each.names)
-        ),
+        _next(tasks),
     )
+
+
+def _largest_write_down(month: Month, row: Any) -> tuple[str, str]:
+    """Say which matter of a practice area was written down most, and return its client."""
+    area, client = month.grouping_key("practice_area"), month.grouping_key("client")
+    by_area = page_parts.largest_write_downs(month, area, *dict.fromkeys([client, "matter"]))
+    largest = by_area.get("" if pd.isna(row[f"{area}_id"]) else str(row[f"{area}_id"]))
+    if largest is None:
+        return "", ""
+    name = str(largest.get("client_name", ""))
+    whose = f" of {name}" if client == "client" else ""
+    ratio = _ratio(largest["billing_realization"]) if largest["worked_amount"] > 0 else ""
+    billed = f", billed at {ratio} of its value" if ratio else ""
+    down = money(largest["write_down_amount"])
+    return f"{down} of it is on the matter {largest['matter_name']}{whose}{billed}.", name
 
 
 def hours(month: Month) -> Finding | None:
     """Say whether targets were met, by how many people, and how the year stands; else whose time is missing."""
     if month.scope:
         return None
-    missing = lists.missing_time(month)
+    missing = report_tables.missing_time(month)
     entered = _time_to_enter(missing)
-    goals = figures.targets("hours")(month)
+    goals = figures.targets("hours", month)
     if goals is None or not len(goals.rows):
         return Finding(_missing_by_role(month, missing), "", entered) if key_points.is_time_missing(month) else None
     rows, whole = goals.rows, goals.total.iloc[0]
@@ -174,16 +181,12 @@ def _time_to_enter(missing: ReportTable) -> str:
 
 def budgets(month: Month) -> Finding | None:
     """Say which matters are over their budgets, if there are several; the first page names a single one."""
-    table = lists.budgets(month)
-    over = None if table is None else table.rows[table.rows["remaining_amount"] < -A_UNIT]
-    if over is None or len(over) < 2:
+    over = report_tables.over_budget(month)
+    if len(over) < 2:
         return None
-    names = [
-        f"{row['matter_name']} ({_money(-row['remaining_amount'])})"
-        for row in over.sort_values("remaining_amount").to_dict("records")
-    ]
+    names = [f"{row['matter_name']} ({money(-row['remaining_amount'])})" for row in over.to_dict("records")]
     return Finding(
-        f"{len(over)} matters are over their budgets, by {_money(-over['remaining_amount'].sum())} in all.",
+        f"{len(over)} matters are over their budgets, by {money(-over['remaining_amount'].sum())} in all.",
         f"{join_names(names[:3])}.",
         _next(_of(month, "budgets")),
     )
@@ -191,24 +194,21 @@ def budgets(month: Month) -> Finding | None:
 
 def budgets_in_short(month: Month) -> str:
     """Say how much of their budgets the matters have used."""
-    table = lists.budgets(month)
+    table, over = report_tables.budgets(month), len(report_tables.over_budget(month))
     if table is None or table.rows.empty:
         return ""
     burn = table.rows["budget_burn"]
-    over = int((table.rows["remaining_amount"] < -A_UNIT).sum())
-    kept = burn[table.rows["remaining_amount"] >= -A_UNIT]
+    kept = burn[table.rows["remaining_amount"] > -A_UNIT]
     used = f"the others have used up to {_ratio(kept.max())}" if over else f"the most used is {_ratio(kept.max())}"
-    first = (
-        f"{over} of {count_of(len(burn), 'matter')} {'is' if over == 1 else 'are'} over"
-        if over
-        else count_of(len(burn), "matter")
-    )
+    first = count_of(len(burn), "matter")
+    if over:
+        first = f"{over} of {first} {'is' if over == 1 else 'are'} over"
     return f"{first}; {used}" if len(kept) else first
 
 
 def fee_targets_in_short(month: Month) -> str:
     """Say how much of their target of fees people have reached."""
-    (table,) = page_parts.targets_of_fees(month) or (None,)
+    table = figures.targets("fees", month)
     if table is None or table.total.empty:
         return ""
     whole, people = table.total.iloc[0], count_of(len(table.rows), "person", "people")
@@ -217,52 +217,48 @@ def fee_targets_in_short(month: Month) -> str:
 
 def work(month: Month) -> Finding | None:
     """Say which matter has most of the old work."""
-    rows = month.with_distinct_names(month.result("wip", by=["client", "matter", "responsible"], as_of=month.as_of))
-    oldest = next((str(name) for name in rows.columns if str(name).endswith("+")), "")
-    if not oldest or rows.empty or not rows["total"].sum() > 0:
+    rows = month.with_distinct_names(month.of("wip", ["client", "matter", "responsible"]))
+    total, old = float(rows["total"].sum()), float(rows[OLDEST].sum())
+    if not (total > 0 and rules.OLD_WORK.holds(old / total)):
         return None
-    old = float(rows[oldest].sum())
-    if not rules.OLD_WORK.holds(old / float(rows["total"].sum())):
-        return None
-    first: Any = rows.sort_values(oldest, ascending=False, kind="stable").iloc[0]
-    days = int(oldest.rstrip("+")) - 1
+    first: Any = rows.sort_values(OLDEST, ascending=False, kind="stable").iloc[0]
     headline = (
-        f"{_money(first[oldest])} of the {_money(old)} older than {days} days is on one matter, {first['matter_name']}."
+        f"{money(first[OLDEST])} of the {money(old)} older than 90 days is on one matter, {first['matter_name']}."
     )
     whose = first["responsible_name"] if pd.notna(first["responsible_name"]) else "nobody"
     drafts = float(rows["prebill_amount"].sum())
     cause = f"{whose[:1].upper()}{whose[1:]} is responsible for it (client: {first['client_name']})."
-    cause += f" {_money(drafts)} of all work is on draft bills." if drafts >= A_UNIT else ""
+    cause += f" {money(drafts)} of all work is on draft bills." if drafts >= A_UNIT else ""
     return Finding(headline, cause, _next(_of(month, "work_in_progress")))
 
 
 def work_in_short(month: Month) -> str:
     """Say how much work is in progress, and how much is on contingency."""
-    row = month.wip(None).iloc[0]
+    row = month.of("wip").iloc[0]
     contingent = float(row["contingent_amount"])
-    rest = f"; {_money(contingent)} is on contingency" if contingent >= A_UNIT else ""
-    return f"{_money(row['total'])} is on no final invoice{rest}"
+    rest = f"; {money(contingent)} is on contingency" if contingent >= A_UNIT else ""
+    return f"{money(row['total'])} is on no final invoice{rest}"
 
 
 def receivables(month: Month) -> Finding | None:
     """Say which clients owe most of what is more than 90 days overdue, and whether work for them continues."""
-    row = month.receivables(None).iloc[0]
+    row = month.of("aging").iloc[0]
     late, owed = float(row["overdue"]), float(row["total"]) - float(row["credit_amount"])
     if not late > 0 or not rules.OVERDUE.holds(late / owed):
         return None
     rows = called(month)
     if rows.empty:
         return None
-    is_old = rows["91+"].sum() >= A_UNIT
-    column, words = ("91+", "that is more than 90 days overdue") if is_old else ("overdue", "that is overdue")
+    is_old = rows[OLDEST].sum() >= A_UNIT
+    column, words = (OLDEST, "that is more than 90 days overdue") if is_old else ("overdue", "that is overdue")
     rows = rows.sort_values(column, ascending=False, kind="stable")
     total = float(rows[column].sum())
     few = rows.head(_MOST_NAMED) if len(rows) > _MOST_NAMED else rows.head(1)
     part = float(few[column].sum())
     verb = "owes" if len(few) == 1 else "owe"
-    headline = f"{join_names(few['client_name'].tolist())} {verb} {_money(part)} of the {_money(total)} {words}."
+    headline = f"{join_names(few['client_name'].tolist())} {verb} {money(part)} of the {money(total)} {words}."
     if len(rows) == 1:
-        headline = f"All of the {_money(total)} {words} is owed by {few['client_name'].iloc[0]}."
+        headline = f"{few['client_name'].iloc[0]} owes all of the {money(total)} {words}."
     cause = " ".join(filter(None, (key_points.last_work(month, each) for each in few.to_dict("records"))))
     return Finding(headline, cause, _next(_of(month, "receivables")))
 
@@ -294,7 +290,7 @@ def trends_in_short(month: Month) -> str:
     name = month.fees_column
     known = month.by_month[name].iloc[-YEAR:].dropna()
     title = measures()[name].title.lower()
-    return f"{count_of(len(known), 'month')}, {title} {_money(known.sum())}" if len(known) else ""
+    return f"{count_of(len(known), 'month')}, {title} {money(known.sum())}" if len(known) else ""
 
 
 def _of(month: Month, section: str) -> list[ToDo]:
@@ -302,18 +298,13 @@ def _of(month: Month, section: str) -> list[ToDo]:
 
 
 def _next(rows: Iterable[ToDo]) -> str:
-    """Say who does what next, for the largest amounts."""
     few = sorted(rows, key=lambda each: -each.amount)[:_MOST_NAMED]
-    texts = [f"{each.person}: {each.what[:1].lower()}{each.what[1:]} ({each.shown_amount})" for each in few]
+    texts = [f"{each.person}: {each.what[:1].lower()}{each.what[1:]} ({each.of}{each.shown_amount})" for each in few]
     return f"{'; '.join(texts)}." if texts else ""
 
 
-def _money(value: Any) -> str:
-    return format_number(float(value), "money")
-
-
 def _signed(value: Any) -> str:
-    return f"{'+' if value > 0 else ''}{_money(value)}"
+    return f"{'+' if value > 0 else ''}{money(value)}"
 
 
 def _ratio(value: float) -> str:

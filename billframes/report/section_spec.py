@@ -13,7 +13,7 @@ from billframes.analysis.results.explain import plain_words
 from billframes.report.html import Section
 from billframes.report.month import Month
 from billframes.report.page_table import PageTable, page_table
-from billframes.report.table_spec import MakeTable, ReportTable, Table
+from billframes.report.table_spec import MakeTable, ReportTable
 
 FIRM = ("firm",)
 """The scopes of a section that a part of the firm does not have."""
@@ -103,17 +103,7 @@ class SectionSpec:
     step: str = ""
 
     def __call__(self, month: Month, **options: Any) -> Section | None:
-        """
-        Show the section; None if the report does not have it.
-
-        Parameters
-        ----------
-        month : Month
-        by : str, optional
-            Another key for its table.
-        top : int, optional
-            How many rows to show: the largest. One more row has the sum of all others.
-        """
+        """Show the section; None if the report does not have it."""
         return self.show(month, **options) if self.show else self._show_tables(month, **options)
 
     @property
@@ -127,12 +117,9 @@ class SectionSpec:
         """Its id on the page."""
         return self.name.replace("_", "-")
 
-    def made(self, month: Month, by: str = "") -> list[ReportTable]:
+    def made(self, month: Month) -> list[ReportTable]:
         """Return its tables."""
-        if not self._is_in(month):
-            return []
-        makers = (replace(each, by=by) if by and isinstance(each, Table) else each for each in self.tables)
-        return [table for each in makers if (table := each(month)) is not None]
+        return [table for each in self.tables if (table := each(month)) is not None] if self._is_in(month) else []
 
     def _is_in(self, month: Month) -> bool:
         return (month.scope.key if month.scope else "firm") in self.scopes
@@ -145,24 +132,23 @@ class SectionSpec:
             return Finding(text) if text else None
         return self.finding(month)
 
-    def _show_tables(self, month: Month, *, by: str = "", top: int | None = None) -> Section | None:
+    def _show_tables(self, month: Month) -> Section | None:
         finding = self._found(month) if self._is_in(month) else None
         if not self._is_in(month) or (self.stands_out and not finding):
             return None
-        blocks = list(self.page(month)) if self.page and not by else self.made(month, by)[: None if by else 1]
+        blocks = list(self.page(month)) if self.page else self.made(month)[:1]
         tables = [each for each in blocks if isinstance(each, ReportTable)]
-        said = [note for each in tables for note in each.notes]
-        told = self.empty(month) if callable(self.empty) else self.empty.format(month=month.name)
-        empty = told or " ".join(said)
+        empty = self.empty(month) if callable(self.empty) else self.empty.format(month=month.name)
+        empty = empty or " ".join(note for each in tables for note in each.notes)
         blocks = [each for each in blocks if not isinstance(each, ReportTable) or len(each.rows)]
         if not (blocks or empty):
             return None
         title = self.title or tables[0].title
         first = tables or self.made(month)[:1]
-        said += [note for each in first if not tables for note in each.notes]
+        notes = [note for each in first for note in each.notes]
         meant = [self.notes] if isinstance(self.notes, str) else self.notes(month, first[0]) if first else ()
-        notes = [*said, *filter(None, meant)]
-        shown = [self._shown(month, each, top, notes, title) for each in blocks]
+        notes += filter(None, meant)
+        shown = [self._shown(month, each, notes, title) for each in blocks]
         notes += [note for each in shown for note in getattr(each, "counts", ())]
         return Section(
             "section.html",
@@ -176,17 +162,16 @@ class SectionSpec:
             empty="" if blocks else empty,
         )
 
-    def _shown(self, month: Month, block: Block, top: int | None, notes: list[str], title: str) -> Any:
+    def _shown(self, month: Month, block: Block, notes: list[str], title: str) -> Any:
         """Return a block for the template, and add what its figures need to the notes."""
         if not isinstance(block, ReportTable):
             return block
-        rows = block.page_rows(top)
+        rows = block.page_rows()
         rows = rows.assign(**{block.label: [block.row_name(each) for each in rows[block.label]]})
-        limits = limits_of(month)
-        if 0 < (block.top if top is None else top) < len(block.rows) and block.total.empty:
+        if 0 < block.top < len(block.rows) and block.total.empty:
             notes.append(f"The table has the first {len(rows)} of {block.count}; the workbook has all.")
         caption = "" if title == block.title else block.title
-        made = page_table(block, rows, caption=caption, limits=limits)
+        made = page_table(block, rows, caption=caption, limits=limits_of(month))
         return replace(made, is_alone=block.is_alone or bool(block.fold))
 
 
@@ -203,10 +188,9 @@ def _in_short(tables: Sequence[ReportTable]) -> str:
         return ""
     table = tables[0]
     first = next((each for each in table.page_columns if len(table.total) and each.name in table.total), None)
-    total = (
-        f", {first.title.lower()} {format_number(float(table.total[first.name].iloc[0]), first.unit)}" if first else ""
-    )
-    return f"{table.count}{total}"
+    if first is None:
+        return table.count
+    return f"{table.count}, {first.title.lower()} {format_number(float(table.total[first.name].iloc[0]), first.unit)}"
 
 
 def balances_of(month: Month) -> str:

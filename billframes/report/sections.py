@@ -67,9 +67,8 @@ def headlines(month: Month) -> Section:
     # The figures, and the change beside each, by their places in the cells.
     known = [any(math.isfinite(each.by_period[place]) for each in rows) for place in range(len(names))]
     shown = [(names[0], 0)]
-    shown += [
-        pair for place in (1, 2) if known[place] for pair in ((names[place], 2 * place - 1), ("Change", 2 * place))
-    ]
+    for place, cell in ((1, 1), (2, 3)):
+        shown += [(names[place], cell), ("Change", cell + 1)] if known[place] else []
     if names[3] != names[0]:
         shown += [(names[3], 5), *([("Change", 7)] if known[4] else [])]
     return Section(

@@ -1,16 +1,24 @@
-"""The sheets of the workbook in their order: which tables each has, and what it answers."""
+"""The sheets of the workbook in their order: which tables each has, what it answers, and the records behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 
-from billframes.report.definitions import sheet_name
+from billframes._shared.format import enum_label
+from billframes._shared.notes import Notes, collect_notes
+from billframes.analysis.declare.lookup import analyses, measure
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.results.rows_behind import run_rows
+from billframes.book.methods import call_analysis
+from billframes.book.records import by_invoice, shown_columns, with_details
+from billframes.book.slices import keep_rows
+from billframes.report.cells import SheetRange, sheet_name
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
-from billframes.report.places import SheetRange
 from billframes.report.table_spec import ReportTable
 
 START, MONTH, DEFINITIONS = "Start", "In figures", "Definitions"
@@ -25,8 +33,7 @@ COLORS = {
     LISTS: "#59636d",
 }
 """The colour of the tabs of each group."""
-# The rows of each section are on this sheet; those of others are on a sheet of their own.
-_SHEET_OF = {
+SHEET_OF = {
     "trends": "Twelve months",
     "month_by_month": "Twelve months",
     "changes": "What changed",
@@ -60,7 +67,8 @@ _SHEET_OF = {
     "invoices": "Invoices",
     "narratives": "Time entries",
 }
-_SAYS = {
+"""The sheet of each section's tables; those of others are on a sheet of their own."""
+SAYS = {
     START: ("Overview", "Key points, to do, and this list"),
     MONTH: ("Overview", "The figures beside the period before, a year ago and the years to date"),
     "Twelve months": ("Overview", "Hours, fees and realization, month by month"),
@@ -87,12 +95,15 @@ _SAYS = {
     "Invoices": (LISTS, "The final invoices beside their items"),
     DEFINITIONS: (LISTS, "What each figure counts, and what is left out"),
 }
+"""The group of each sheet, and what it answers."""
 _LIST_OF = {
     "utilization": ("Time", "The entries that hours count"),
     "realization": ("Billed work", "The entries on the invoices"),
     "wip": ("Open work", "Every item of work in progress"),
     "aging": ("Open invoices", "Every open balance"),
 }
+MOST_ROWS = 100_000
+"""The most records of a list: its sums would take Excel minutes."""
 # Rows between two tables of a sheet.
 _GAP = 3
 
@@ -118,10 +129,10 @@ def planned(month: Month, *, narratives: bool = False) -> list[Sheet]:
                 if table.columns and table.title not in titles:
                     titles.add(table.title)
                     shown = _in_points(table if narratives else _without_descriptions(table))
-                    found.setdefault(_SHEET_OF.get(section.name, sheet_name(table.title)), []).append(shown)
-    order = [*_SAYS, *found]
+                    found.setdefault(SHEET_OF.get(section.name, sheet_name(table.title)), []).append(shown)
+    order = [*SAYS, *found]
     return [
-        Sheet(name, *_SAYS.get(name, (LISTS, found[name][0].title)), tuple(stacked(name, found[name])))
+        Sheet(name, *SAYS.get(name, (LISTS, found[name][0].title)), tuple(stacked(name, found[name])))
         for name in sorted(found, key=order.index)
     ]
 
@@ -143,11 +154,6 @@ def _in_points(table: ReportTable) -> ReportTable:
     return replace(table, rows=scaled(table.rows), total=scaled(table.total), columns=columns) if names else table
 
 
-def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
-    """Return the tables of the month's workbook, each with its place."""
-    return [table for each in planned(month, narratives=narratives) for table in each.tables]
-
-
 def list_sheet(table: ReportTable) -> Sheet:
     """Return the sheet of the records behind an analysis."""
     name, says = _LIST_OF.get(table.analysis, (sheet_name(table.title), table.title))
@@ -164,15 +170,63 @@ def stacked(name: str, tables: Iterable[ReportTable]) -> Iterator[ReportTable]:
         above = (place.total if len(each.total) else place.last) + _GAP - 1
 
 
-def sheet_of(section: str) -> str:
-    """Return the sheet of a section's tables."""
-    return _SHEET_OF.get(section, "")
-
-
-def says_of(name: str) -> tuple[str, str]:
-    """Return the group of a sheet without tables, and what it answers."""
-    return _SAYS[name]
-
-
 def _without_descriptions(table: ReportTable) -> ReportTable:
     return replace(table, labels=tuple(name for name in table.labels if name != "description"))
+
+
+def details(month: Month, tables: Sequence[ReportTable], *, narratives: bool = False) -> list[ReportTable]:
+    """
+    Return one table of records for each analysis that names them (`records`) and has a table by a key.
+
+    They are the rows that the analysis adds up, so the rows of the other sheets can be sums of them
+    (`formulas.Records`). A table of more than `MOST_ROWS` is left out.
+    """
+    found = []
+    for name in dict.fromkeys(each.analysis for each in tables if each.analysis):
+        shown = [each for each in tables if each.analysis == name and each.labels == (each.label,)]
+        # The items of exposure are those of work in progress and receivables.
+        if shown and analyses()[name].records and name != "exposure":
+            found.append(_table(month, analyses()[name], shown, narratives))
+    return [each for each in found if 0 < len(each.rows) <= MOST_ROWS]
+
+
+def _table(month: Month, analysis: Analysis, shown: Sequence[ReportTable], narratives: bool) -> ReportTable:
+    keys = list(dict.fromkeys(_key(each.label) for each in shown))
+    parts = {each.name: each for table in shown for each in table.columns if each.adds_up}
+    rows = _rows(month, analysis, keys, [*parts])
+    parts = {name: each for name, each in parts.items() if name in rows and rows[name].fillna(0.0).any()}
+    rows = with_details(rows, partial(getattr, month.firm_book), [*parts])
+    words = {name: rows[name].map(_word) for name in ("billing_type", "invoice_state") if name in rows}
+    rows = month.with_distinct_names(rows.assign(**words))
+    there = [name for name in shown_columns(rows, [*parts.values()]) if narratives or name != "description"]
+    own = {name: each for name in there if name not in parts and (each := measure(name)) and each.unit != "text"}
+    texts = [name for name in there if name not in {*parts, *own}]
+    labels = tuple(dict.fromkeys([*texts, *(each.label for each in shown)]))
+    return ReportTable(
+        title=f"{shown[0].title.partition(' by ')[0]} by {analysis.records}",
+        analysis=analysis.name,
+        label=labels[0],
+        labels=labels,
+        rows=rows.sort_values([*labels], kind="stable", ignore_index=True),
+        total=pd.DataFrame([rows[[*own, *parts]].sum()]),
+        columns=(*own.values(), *parts.values()),
+    )
+
+
+def _key(label: str) -> str:
+    return label.removesuffix("_name").removesuffix("_label")
+
+
+def _rows(month: Month, analysis: Analysis, keys: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+    of_scope = [month.scope.key] if month.scope else []
+    of_invoices = ["invoice_id"] if analysis.records == "invoice" else []
+    given = {"by": list(dict.fromkeys([*of_scope, *keys, *of_invoices])), **month.days_for(analysis.name)}
+    # The other tables already give the notes of this analysis.
+    with collect_notes(Notes("page")):
+        rows = call_analysis(analysis, month.firm_book, given, partial(run_rows, names))
+    rows = keep_rows(rows, {f"{month.scope.key}_id": month.scope.id}) if month.scope else rows
+    return by_invoice(rows, [name for name in names if name in rows]) if of_invoices else rows
+
+
+def _word(value: object) -> object:
+    return None if pd.isna(value) else enum_label(str(value))  # type: ignore[call-overload]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from billframes._shared.format import format_number
+from billframes._shared.format import format_number, money
 from billframes.periods import Period
 from billframes.report import rules
 from billframes.report.month import Month
@@ -40,7 +40,7 @@ def rates(month: Month) -> str:
     now, then = (_figure(month, "effective_rates", "effective_rate", back) for back in (0, YEAR))
     if not (then > 0 and rules.RATES.holds(now / then - 1)):
         return ""
-    by, before = format_number(abs(now / then - 1), "ratio"), f"{_year_ago(month)}: {format_number(then, 'money')}"
+    by, before = format_number(abs(now / then - 1), "ratio"), f"{_year_ago(month)}: {money(then)}"
     return rules.moved("The effective rate", now - then, now, "money", by=by, then=before)
 
 
@@ -60,7 +60,7 @@ def origination(month: Month) -> str:
 
 
 def concentration(month: Month) -> str:
-    """Tell whether a client brought 15% of the fees of twelve months, and more than 1.5 times an equal share."""
+    """Tell whether a client has 15% of the fees of twelve months, and more than 1.5 times an equal share."""
     if not month.is_known(twelve_months(month)):
         return ""
     days = twelve_months(month)
@@ -71,15 +71,15 @@ def concentration(month: Month) -> str:
     first: Any = rows.iloc[0]
     if not (rules.CONCENTRATION.holds(first["share"]) and rules.UNEVEN.holds(first["share"] * len(rows))):
         return ""
-    return f"{first['client_name']} brought {format_number(first['share'], 'ratio')} of the fees of twelve months."
+    return f"{first['client_name']} was billed {format_number(first['share'], 'ratio')} of the fees of twelve months."
 
 
 def new_business(month: Month) -> str:
-    """Tell whether new clients brought a tenth of the fees."""
+    """Tell whether new clients have a tenth of the fees."""
     share = _figure(month, "new_business", "new_client_share") if month.is_known(twelve_months(month)) else math.nan
     if not rules.NEW_CLIENTS.holds(share):
         return ""
-    return f"Clients who are new within twelve months brought {format_number(share, 'ratio')} of the fees."
+    return f"Clients who are new within twelve months were billed {format_number(share, 'ratio')} of the fees."
 
 
 def twelve_months(month: Month) -> Period:

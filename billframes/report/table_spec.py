@@ -6,7 +6,6 @@ same title. An analysis declares its columns: the page shows its `brief` columns
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +14,7 @@ import pandas as pd
 
 from billframes import tables
 from billframes._shared.format import count_of, month_name
-from billframes.analysis.declare.lookup import analyses, measure
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import Month
@@ -99,25 +98,18 @@ class ReportTable:
             return self.names[str(label)]
         return month_name(pd.Timestamp(f"{label}-01"), short=True) if self.label == "month" else str(label)
 
-    def page_rows(self, top: int | None = None) -> pd.DataFrame:
+    def page_rows(self) -> pd.DataFrame:
         """Return the largest rows, and below them the sum of all others if the table has a total."""
-        top = self.top if top is None else top
-        if not top:
+        if not self.top:
             return self.rows
         if self.total.empty:
-            return self._listed_once.head(top)
+            rows = self.rows
+            rows = rows[~rows[self.once].isin(self.elsewhere)].drop_duplicates(self.once) if self.once else rows
+            return rows.head(self.top)
         rest = f"{REST} {self.noun}s"
-        if not self.apart:
-            return top_and_rest(self.rows, self.label, self.order, top=top, rest=rest, columns=self.columns)
         listed, apart = split_apart(self.rows, self.label, self.apart)
-        ranked = top_and_rest(listed, self.label, self.order, top=top, rest=rest, columns=self.columns)
-        return pd.concat([ranked, apart[ranked.columns]], ignore_index=True)
-
-    @property
-    def _listed_once(self) -> pd.DataFrame:
-        if not self.once:
-            return self.rows
-        return self.rows[~self.rows[self.once].isin(self.elsewhere)].drop_duplicates(self.once)
+        ranked = top_and_rest(listed, self.label, self.order, top=self.top, rest=rest, columns=self.columns)
+        return pd.concat([ranked, apart[ranked.columns]], ignore_index=True) if len(apart) else ranked
 
 
 MakeTable = Callable[[Month], ReportTable | None]
@@ -150,7 +142,7 @@ class Table:
 
     def __call__(self, month: Month) -> ReportTable:
         """Return the table of a month."""
-        options = dict(self.options(month) if self.options else days_of(month, self.analysis))
+        options = dict(self.options(month) if self.options else month.days_for(self.analysis))
         by = month.grouping_key(self.by)
         rows = month.result(self.analysis, **options, **({"by": by} if by else {}))
         rows = self.prepare(month.with_distinct_names(rows))
@@ -158,9 +150,9 @@ class Table:
         known = (each for each in self.order if total.empty or total[each].notna().all())
         order = next(known, self.order[-1] if self.order else "")
         rows = largest_first(rows, order) if order else rows
-        if self.apart:
-            rows = pd.concat(split_apart(rows, self.label, self.apart), ignore_index=True)
-        title = self.title or f"{declared_table(self.analysis).title}{' by {by}' if by else ''}"
+        listed, apart = split_apart(rows, self.label, self.apart)
+        rows = pd.concat([listed, apart], ignore_index=True) if len(apart) else rows
+        title = self.title or f"{getattr(tables, self.analysis).title}{' by {by}' if by else ''}"
         return of_analysis(
             self.analysis,
             title.format(by=title_of_key(by)),
@@ -183,55 +175,25 @@ def to_date(column: Measure, formula: str = "") -> Measure:
     )
 
 
-def days_of(month: Month, analysis: str) -> dict[str, Any]:
-    """Return the days for an analysis: the month's first and last day, and a day of balances if it needs one."""
-    takes = inspect.signature(analyses()[analysis].function).parameters
-    days = {"start": month.first, "end": month.last} if "start" in takes else {}
-    needs_day = "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty
-    return days | ({"as_of": month.as_of} if needs_day else {})
-
-
-def declared_table(analysis: str) -> TableOf:
-    """Return the table that an analysis declares."""
-    declared: TableOf = getattr(tables, analysis)
-    return declared
-
-
 def of_analysis(
     analysis: str, title: str, rows: pd.DataFrame, total: pd.DataFrame, *, label: str = "", **more: Any
 ) -> ReportTable:
     """Return a table with the columns that the analysis declares."""
+    declared: TableOf = getattr(tables, analysis)
     names = [name for name in map(str, rows.columns) if measure(name) is None and not name.endswith("_id")]
-    return ReportTable(
-        title=title,
-        analysis=analysis,
-        label=label or next(name for name in names if name.endswith(("_name", "_label"))),
-        rows=rows,
-        total=total,
-        **{
-            "columns": tuple(declared_table(analysis).measures(rows)),
-            "brief": tuple(declared_table(analysis).page_columns(rows)),
-            "labels": tuple(name for name in declared_table(analysis).keys if name in rows) or tuple(names),
-            **more,
-        },
-    )
+    shown = {
+        "columns": tuple(declared.measures(rows)),
+        "brief": tuple(declared.page_columns(rows)),
+        "labels": tuple(name for name in declared.keys if name in rows) or tuple(names),
+    }
+    label = label or next(name for name in names if name.endswith(("_name", "_label")))
+    return ReportTable(title=title, analysis=analysis, label=label, rows=rows, total=total, **shown | more)
 
 
 def top_and_rest(
     frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str, columns: Sequence[Measure] = ()
 ) -> pd.DataFrame:
-    """
-    Keep the rows with the largest values of `order`, and add all other rows up into one; so also `columns` that add up.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"name": list("abc"), "billed_amount": [10.0, 30.0, 20.0],
-    ...                      "worked_amount": [20.0, 30.0, 40.0], "billing_realization": [0.5, 1.0, 0.5]})
-    >>> top_and_rest(rows, "name", "billed_amount", top=1, rest="Others")
-             name  billed_amount  worked_amount  billing_realization
-    0           b           30.0           30.0                  1.0
-    1  Others (2)           30.0           60.0                  0.5
-    """
+    """Keep the rows with the largest values of `order`, and add up all others; so also `columns` that add up."""
     ordered = largest_first(frame, order) if order else frame
     if len(ordered) <= top + 1:
         return ordered
@@ -245,7 +207,9 @@ def top_and_rest(
 
 
 def split_apart(rows: pd.DataFrame, label: str, apart: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows, and those with the name `apart`, which are none of the key."""
+    """Return the rows, and those with the name `apart`, which are none of the key; an empty name is none."""
+    if not apart:
+        return rows, rows.iloc[:0]
     is_apart = rows[label] == apart
     return rows[~is_apart], rows[is_apart]
 

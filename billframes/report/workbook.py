@@ -1,10 +1,8 @@
 """Write a month as an Excel workbook: contents and key points, the sheets of `sheet_plan`, and definitions.
 
-Totals, ratios and changes are formulas over the rows of the workbook (`formulas`).
-
-Each sheet has a frozen heading row, with filters if it has one table. The total is below an empty row, so that filters
-and sorts leave it in place. A list of records prints its first rows only. The same data give the same bytes, except for
-the cell that says when the report was made.
+Totals, ratios and changes are formulas over the rows of the workbook (`formulas`). A total is below an empty row, so
+that filters and sorts leave it in place. The same data give the same bytes, except for the cell that says when the
+report was made.
 """
 
 from __future__ import annotations
@@ -19,22 +17,32 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.export import A4, PAGE_WIDTH, fit_landscape
+from billframes._shared.export import A4, NUMBER_FORMATS, PAGE_WIDTH, fit_landscape
 from billframes._version import __version__
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.results.explain import plain_words
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
-from billframes.report.cells import WRITER_OPTIONS, number_formats, write_cell, write_figure
-from billframes.report.definitions import meaning_of
-from billframes.report.details import details
-from billframes.report.formulas import SheetFormulas
+from billframes.report.cells import WRITER_OPTIONS, SheetRange, write_cell, write_figure
+from billframes.report.formulas import Records, SheetFormulas
 from billframes.report.headline_sheet import POINTS_FORMAT, headline_sheet, start_sheet
-from billframes.report.links import Records
 from billframes.report.month import Month
-from billframes.report.places import SheetRange
 from billframes.report.report_tables import balances
-from billframes.report.sheet_plan import COLORS, DEFINITIONS, LISTS, MONTH, START, Sheet, list_sheet, planned, says_of
+from billframes.report.sheet_plan import (
+    COLORS,
+    DEFINITIONS,
+    LISTS,
+    MONTH,
+    SAYS,
+    START,
+    Sheet,
+    details,
+    list_sheet,
+    planned,
+)
 from billframes.report.table_spec import ReportTable
 
 _WIDEST, _NARROWEST = 60, 10
@@ -67,24 +75,9 @@ def workbook(
     month: Month, *, title: str = "", remark: str = "", generated: str = "", narratives: bool = False
 ) -> bytes:
     """
-    Write a month as an Excel workbook.
+    Write a month as an .xlsx file: money, hours and ratios are numbers, days are dates, missing values empty cells.
 
-    Parameters
-    ----------
-    month : Month
-    title : str
-        The firm's name; by default the one in the settings.
-    remark : str
-        A line under the title, for example that the figures are a demonstration.
-    generated : str
-        When the report was made, as text.
-    narratives : bool
-        Whether to list time entries with their descriptions.
-
-    Returns
-    -------
-    bytes
-        An .xlsx file. Money, hours and ratios are numbers, days are dates, missing values are empty cells.
+    The texts are those of the page's cover. With `narratives`, time entries are listed with their descriptions.
     """
     check_writer()
     import xlsxwriter
@@ -101,8 +94,8 @@ def workbook(
         book.set_properties({"title": f"Billing report {month.name}", "created": created})
         writer = _SheetWriter(book, month, title or "Billing report")
         about = _about(month, title=title, remark=remark, generated=generated)
-        all_sheets = [*(Sheet(name, *says_of(name)) for name in (START, MONTH)), *plan, *lists]
-        all_sheets.append(Sheet(DEFINITIONS, *says_of(DEFINITIONS)))
+        all_sheets = [*(Sheet(name, *SAYS[name]) for name in (START, MONTH)), *plan, *lists]
+        all_sheets.append(Sheet(DEFINITIONS, *SAYS[DEFINITIONS]))
         pages = {each.name: writer.add_sheet(each) for each in all_sheets}
         for each in (*plan, *lists):
             writer.write_sheet(pages[each.name], each, () if each in lists else records)
@@ -114,10 +107,8 @@ def workbook(
 
 
 class _SheetWriter:
-    """Writes the sheets of one workbook with its formats."""
-
     def __init__(self, book: Any, month: Month, title: str) -> None:
-        formats = {unit: _with_dash(form) for unit, form in number_formats("").items()} | {"points": POINTS_FORMAT}
+        formats = {unit: _with_dash(form) for unit, form in NUMBER_FORMATS.items()} | {"points": POINTS_FORMAT}
         self._book, self._foot = book, f"&L&8{title.replace('&', '&&')} · {month.name}&R&8&P of &N"
         self._paper = 1 if month.settings.paper_size == "Letter" else A4
         self._currency = month.currency
@@ -168,7 +159,7 @@ class _SheetWriter:
 
     def write_sheet(self, page: Any, sheet: Sheet, records: Sequence[Records] = ()) -> None:
         """Write the tables of a sheet, one below the other."""
-        found = [list(_widths(each, [*each.labels, *(one.name for one in each.columns)])) for each in sheet.tables]
+        found = [list(_widths(each)) for each in sheet.tables]
         widths = [max(each) for each in itertools.zip_longest(*found, fillvalue=0.0)]
         # Rows with descriptions have the height of their text.
         if not any("description" in each.labels for each in sheet.tables):
@@ -190,40 +181,36 @@ class _SheetWriter:
         if last > printed:
             page.print_area(0, 0, printed - 1, len(widths) - 1)
             page.set_footer(f"{self._foot}&C&8the first {printed} of {last} rows; the workbook has all")
-        width = min(sum(widths), PAGE_WIDTH) if sheet.group == LISTS else sum(widths)
-        _set_up_printing(page, width, self._paper, pages)
+        across = 1 if sheet.group == LISTS else math.ceil(sum(widths) / PAGE_WIDTH)
+        if across > 1:
+            page.repeat_columns(0)
+        fit_landscape(page, across=across, down=pages, paper=self._paper, margins=_MARGINS)
 
     def _write_table(self, page: Any, sheet: ReportTable, widths: Sequence[float], records: Sequence[Records]) -> None:
-        columns = [*sheet.labels, *(each.name for each in sheet.columns)]
-        top = SheetRange(sheet).heading - 1
+        place = SheetRange(sheet)
+        top = place.heading - 1
         write_cell(page, sheet.above, 0, sheet.title, self._title)
         if sheet.notes:
             write_cell(page, sheet.above + 1, 0, " ".join(sheet.notes), self._bold)
         headings = [*sheet.headings[: len(sheet.labels)], *(self._heading_of(each) for each in sheet.columns)]
-        for place, heading in enumerate(headings):
-            write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
+        for column, heading in enumerate(headings):
+            write_cell(page, top, column, heading, self._heading if column < len(sheet.labels) else self._figure)
         page.set_row(top, _LINE_HEIGHT * max(map(_lines, headings, widths), default=1))
-        formulas = SheetFormulas(SheetRange(sheet), records)
-        for place, (name, form) in enumerate(zip(columns, self._formats(sheet), strict=True)):
-            if name in sheet.labels:
-                self._write_labels(page, (top + 1, place), sheet, name, form)
-            else:
-                for row, value in enumerate(sheet.rows[name]):
-                    write_figure(page, top + 1 + row, place, value, form, formulas.in_row(name, row))
-        last = top + len(sheet.rows)
-        self._hide_signs_of_zero(page, sheet, (top + 1, last + 2))
-        self._write_total(page, last + 2, sheet, formulas)
+        formulas = SheetFormulas(place, records)
+        for column, name in enumerate(sheet.labels):
+            self._write_labels(page, (top + 1, column), sheet, name)
+        for column, each in enumerate(sheet.columns, start=len(sheet.labels)):
+            for row, value in enumerate(sheet.rows[each.name]):
+                formula = formulas.in_row(each.name, row)
+                write_figure(page, top + 1 + row, column, value, self._cells[each.unit], formula)
+        self._hide_signs_of_zero(page, sheet, (top + 1, place.total - 1))
+        self._write_total(page, place.total - 1, sheet, formulas)
 
     def _heading_of(self, column: Measure) -> str:
-        """Return the heading of a figure, with the currency of an amount."""
         return f"{column.title}, {self._currency}" if self._currency and column.unit in PRICED else column.title
 
-    def _formats(self, sheet: ReportTable) -> list[Any]:
-        texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
-        return [*texts, *(self._cells[each.unit] for each in sheet.columns)]
-
-    def _write_labels(self, page: Any, start: tuple[int, int], sheet: ReportTable, name: str, form: Any) -> None:
-        values = sheet.rows[name]
+    def _write_labels(self, page: Any, start: tuple[int, int], sheet: ReportTable, name: str) -> None:
+        values, form = sheet.rows[name], self._wrapped if name == "description" else self._top
         # Days that name a row are aligned to the left, other days to the right.
         day = self._days["month" if values.name == "month" else "date"]
         if values.name == "month":
@@ -246,13 +233,6 @@ class _SheetWriter:
         for place, each in enumerate(sheet.columns, start=len(sheet.labels)):
             value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
             write_figure(page, row, place, value, self._sums[each.unit], formulas.in_total(each))
-
-
-def _set_up_printing(page: Any, width: float, paper: int, down: int) -> None:
-    across = math.ceil(width / PAGE_WIDTH)
-    if across > 1:
-        page.repeat_columns(0)
-    fit_landscape(page, across=across, down=down, paper=paper, margins=_MARGINS)
 
 
 def _with_dash(form: str) -> str:
@@ -286,8 +266,40 @@ def _names_by_meaning(sheets: Sequence[ReportTable]) -> list[tuple[list[str], tu
     """Group the names of sheets with the same meaning, so that it is written once."""
     names: dict[tuple[str, ...], list[str]] = {}
     for each in sheets:
-        names.setdefault(meaning_of(each), []).append(each.title)
+        names.setdefault(_meaning_of(each), []).append(each.title)
     return [(found, meaning) for meaning, found in names.items()]
+
+
+def _meaning_of(table: ReportTable) -> tuple[str, ...]:
+    """Return what the figures of a table mean, in paragraphs: the question and the definitions of its analysis."""
+    if table.meaning:
+        return table.meaning
+    analysis = analyses()[table.analysis]
+    return (analysis.question, *_definitions(analysis))
+
+
+def _definitions(analysis: Analysis) -> Iterator[str]:
+    for heading, texts in analysis.parts.items():
+        # Readers could mistake an example's figures for the firm's.
+        if heading == "Example":
+            continue
+        sentences = (plain_words(text, analysis) for text in texts)
+        yield from (_sentence(_OPENINGS.get(heading, ""), text) for text in sentences if text)
+
+
+_OPENINGS = {
+    "Formula": "The formula is ",
+    "Numerator": "Numerator: ",
+    "Denominator": "Denominator: ",
+    "Counted": "What counts: ",
+    "Not counted": "What is not counted: ",
+    "The billing system can’t tell": "The billing system can’t tell: ",
+}
+
+
+def _sentence(opening: str, text: str) -> str:
+    first = text[:1].lower() if opening and not text[1:2].isupper() else text[:1].upper()
+    return f"{opening}{first}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def _lines(heading: str, width: float) -> int:
@@ -295,9 +307,9 @@ def _lines(heading: str, width: float) -> int:
     return len(textwrap.wrap(heading, max(1, int(width) - _HEADING_EXTRA))) or 1
 
 
-def _widths(sheet: ReportTable, columns: Sequence[str]) -> Iterator[float]:
+def _widths(sheet: ReportTable) -> Iterator[float]:
     """Return column widths for the longest text or figure, and at least the longest word of the heading."""
-    for place, name in enumerate(columns):
+    for place, name in enumerate(SheetRange(sheet).columns):
         values = sheet.rows[name]
         if place < len(sheet.labels):
             longest = max(map(len, values.dropna().astype("str")), default=0)

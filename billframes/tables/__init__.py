@@ -12,8 +12,7 @@ from typing import NoReturn
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import TableSpec
 from billframes.errors import unknown_name
-from billframes.tables.figures import FiguresTable
-from billframes.tables.table import TableOf
+from billframes.tables.table import FiguresTable, TableOf
 
 _FIELDS = [each.name for each in dataclasses.fields(TableSpec)]
 _TABLES = (

@@ -1,27 +1,35 @@
-"""Show the results of an analysis as the table that the analysis declares."""
+"""Show the results of an analysis as the table that the analysis declares, made with great-tables."""
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._shared.format import short_date
+from billframes._shared.format import format_value, short_date
 from billframes._shared.notes import FACTS
 from billframes._shared.suggestions import suggest_method_arguments
 from billframes.analysis.declare.lookup import analyses, measure, path_of, result_to_pass
 from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
 from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec
+from billframes.analysis.results.figure_names import FIGURES, figure_columns, read_figures
+from billframes.analysis.results.figures_side_by_side import TOTAL
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
-from billframes.errors import ParameterError
+from billframes.errors import ConfigError, ParameterError
 from billframes.loading.load_info import attached
-from billframes.tables.great import great_table
 
 if TYPE_CHECKING:
     from great_tables import GT
+
+# Texts up to this length, such as dates and invoice numbers, are not broken at their hyphens.
+SHORT = 12
+# A column with longer texts has a minimum width, also on a phone.
+LONG = 30
+_A_CENT = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +40,6 @@ class TableOf(TableSpec):
 
     @property
     def _spoken_name(self) -> str:
-        """The name of the table in messages."""
         return self.analysis
 
     def _instead(self, argument: str) -> str:
@@ -144,13 +151,56 @@ class TableOf(TableSpec):
         return {str(name): value for name, value in given.iloc[0].items()}
 
 
-# Only at runtime, so that type checkers see the signature.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiguresTable(TableOf):
+    """The table of a result of `billframes.figures`."""
+
+    def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
+        """Show a result as `TableOf` does. By default, the total is that of the call that calculated the result."""
+        if total is None:
+            total = _known_total(result)
+        return TableOf.__call__(self, result, total=total, title=title, currency=currency)
+
+    @property
+    def definition(self) -> str:
+        """Which days count."""
+        return (
+            "Each figure is that of its own analysis: hours by the day of the work, fees by the day of the invoice, "
+            "balances at the end of the period."
+        )
+
+    def _read(self, result: Any) -> ResultRows:
+        rows, found = read_figures(result, "table")
+        rows.frame.attrs[FIGURES] = [*found]
+        return rows
+
+    def measures(self, frame: pd.DataFrame) -> list[Measure]:
+        """Return the figures of a result, in order."""
+        return [*figure_columns(frame.columns, frame.attrs[FIGURES]).values()]
+
+
+# Only at runtime, so that type checkers see the signatures.
 if not TYPE_CHECKING:
-    TableOf.__call__ = suggest_method_arguments(TableOf.__call__)
+    for each in (TableOf, FiguresTable):
+        each.__call__ = suggest_method_arguments(each.__call__)
+
+
+def _known_total(result: Any) -> Any:
+    """Return the total that a result remembers as one row; False if it has none, or if its rows were changed."""
+    known = attached(result, TOTAL) or {}
+    read, found = read_figures(result, "table")
+    rows = read.frame
+    if len(rows) < 2:
+        return False
+    sums = {name: rows[name].sum(skipna=each.missing_is_none) for name, each in found.items() if each.adds_up}
+    if not known or any(abs((known.get(name) or value) - value) >= _A_CENT for name, value in sums.items()):
+        return None
+    total = pd.DataFrame([known]).astype("float64")
+    total.attrs[FIGURES] = [*found]
+    return total
 
 
 def _cells(rows: ResultRows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:
-    """Return the cells: the keys as text, the measures as they are, and the total as the last row."""
     names = {key: [_text(value) for value in rows.frame[key]] for key in keys} or {"": rows.labels}
     cells = pd.DataFrame({**names, **{each.name: rows.frame[each.name].astype(object) for each in shown}}, dtype=object)
     if below is not None:
@@ -173,3 +223,72 @@ def with_titles(text: str, find_measure: Callable[[str], Measure | None] = measu
         return found.title.lower() if found else name[1].replace("_", " ")
 
     return re.sub(r"`([^`]+)`", heading, text)
+
+
+def great_table(
+    cells: pd.DataFrame,
+    *,
+    id: str,  # noqa: A002
+    title: str,
+    headings: Mapping[str, str],
+    units: Mapping[str, str],
+    note: str,
+    has_total: bool,
+    subtitle: str = "",
+) -> GT:
+    """
+    Build the table from the text columns of the keys, the first of which is the heading of the rows, and the figures.
+
+    Without an `id`, great-tables makes a new one each time. `units` are those of `format_value`.
+    """
+    first = cells.columns[0]
+    table = _table_class()(cells, id=id, rowname_col=first).tab_header(title=title, subtitle=subtitle or None)
+    table = table.tab_stubhead(headings.get(first, "")).cols_label(
+        {name: heading for name, heading in headings.items() if name != first}
+    )
+    for name, unit in units.items():
+        table = table.fmt(functools.partial(format_value, unit=unit), columns=name)
+    names = [name for name in cells.columns if name not in units]
+    texts = [name for name, unit in units.items() if unit == "text"]
+    figures = [name for name in units if name not in texts]
+    table = table.cols_align("right", columns=figures).cols_align("left", columns=[*names, *texts])
+    table = table.tab_source_note(note)
+    table = table.tab_options(heading_align="left", heading_title_font_weight="bold", data_row_padding="4px")
+    short = [name for name in names if cells[name].str.len().max() <= SHORT]
+    spaced = [name for name in figures if units[name] in {"date", "points"}]
+    table = _with_css(table, first, [*short, *spaced], "white-space: nowrap;")
+    long = [name for name in texts if (cells[name].str.len() > LONG).any()]
+    table = _with_css(table, first, long, "min-width: 15em;")
+    return _with_total(table, len(cells) - 1) if has_total else table
+
+
+def _table_class() -> type[GT]:
+    try:
+        from great_tables import GT
+    except ImportError as error:
+        raise ConfigError(
+            "Tables are made with great-tables, which is not installed: pip install great-tables."
+        ) from error
+
+    class TitledTable(GT):
+        """A table whose repr is its title; that of great-tables lists all parts, with their addresses in memory."""
+
+        def __repr__(self) -> str:
+            return f"<table: {self._heading.title}>"
+
+    return TitledTable
+
+
+def _with_css(table: GT, stub: str, columns: list[str], css: str) -> GT:
+    from great_tables import loc, style
+
+    body = [name for name in columns if name != stub]
+    places = [*([loc.stub()] if stub in columns else []), *([loc.body(columns=body)] if body else [])]
+    return table.tab_style(style.css(css), places) if places else table
+
+
+def _with_total(table: GT, row: int) -> GT:
+    from great_tables import loc, style
+
+    bold, line = style.text(weight="bold"), style.borders(sides="top", color="#222222", weight="1.5px")
+    return table.tab_style([bold, line], [loc.body(rows=[row]), loc.stub(rows=[row])])

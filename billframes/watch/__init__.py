@@ -1,8 +1,7 @@
 """Report what newly stands out by the firm's rules, what still does, and what ended: `billframes watch`.
 
 `names` refuses unknown figures and keys when the settings are read, `look` finds what holds on the data of a mirror,
-`words` says it, and `state` keeps what was reported. The rules are of the class of the report's own
-(`billframes.report.rules`), and so are the sentences.
+and `state` keeps what was reported. Rules and sentences are of the kind of the report's (`billframes.report.rules`).
 
 **One report, also after a kill.** A watch first writes its whole report to the state, then prints it, and then marks it
 as printed. If it is killed before that mark, the next watch prints the same report with its number again, marked

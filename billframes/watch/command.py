@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 from pathlib import Path
-from typing import cast
 
 import msgspec
 
 from billframes._shared.format import long_date
 from billframes._shared.messages import say, say_error, wrapped
 from billframes.config.firm import FirmSettings
-from billframes.config.watch import Rule
 from billframes.errors import BillframesError, ParameterError
 from billframes.mirror import Mirror
 from billframes.mirror.lock import folder_lock
@@ -70,10 +68,9 @@ def _watch(opened: Mirror, settings: FirmSettings, folder: Path, *, as_json: boo
         last.report.again = True
         code = _finish(folder, last, as_json=as_json)
     day = long_date(dt.date.fromisoformat(last.report.data)) if last else ""
-    watched = cast("tuple[Rule, ...]", settings.watch)
-    seen = look(opened, settings, figures_of_last(last, watched), day)
+    seen = look(opened, settings, figures_of_last(last, settings.rules), day)
     about = {"mirror": opened.path, "version": opened.version, "currency": settings.currency}
-    state = next_state(seen, last, watched, about)
+    state = next_state(seen, last, settings.rules, about)
     write_state(folder, state)
     return max(code, _finish(folder, state, as_json=as_json))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import cast
 
 from billframes._shared.format import count_of
 from billframes._shared.names import first_few
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.results.figure_names import find_figure
 from billframes.config.watch import Rule
-from billframes.report import lists, rules
+from billframes.report import report_tables, rules
 from billframes.report.key_points import Point
 from billframes.report.month import Month, once
 from billframes.watch.look import look_at
@@ -46,10 +45,11 @@ def _holding(month: Month) -> list[Held]:
     """Return what holds and no other key point says."""
     if month.scope or not month.settings.watch:
         return []
-    watched = [rule for rule in cast("tuple[Rule, ...]", month.settings.watch) if not _is_said(rule, month)]
+    watched = [rule for rule in month.settings.rules if not _is_said(rule, month)]
     with collect_notes(Notes("page")):
         seen = look_at(month.firm_book, watched, month.last)
-    over = _over_budget(month)
+    # The point on budgets counts these matters.
+    over = {*report_tables.over_budget(month)["matter_id"]}
     return [each for each in seen.holding if each.rule.rule != "budget_used" or each.key not in over]
 
 
@@ -58,12 +58,6 @@ def _is_said(rule: Rule, month: Month) -> bool:
     limits = [each for each in (rules.floor_of(month.settings), rules.target_of(month.settings)) if each]
     broken = {each.figure for each in limits if each.holds(month.figures().get(each.figure, math.nan))}
     return not rule.by and rule.how == "below" and find_figure(rule.figure).column in broken
-
-
-def _over_budget(month: Month) -> set[str]:
-    """Return the matters that the point on budgets counts."""
-    table = lists.budgets(month)
-    return set() if table is None else {*table.rows.loc[table.rows["remaining_amount"] < -0.5, "matter_id"]}
 
 
 def _short(held: Held) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
@@ -57,7 +57,7 @@ def look(mirror: Mirror, settings: FirmSettings, last: Mapping[Rule, Named], las
     day, notes = local_day(mirror.time, settings.time_zone), Notes("page")
     with collect_notes(notes):
         book = mirror.book(day, day, settings=settings)
-        seen = look_at(book, cast("tuple[Rule, ...]", settings.watch), day, mirror, last, last_day)
+        seen = look_at(book, settings.rules, day, mirror, last, last_day)
     seen.notes = [each.text("page") for each in notes if not each.rule.is_fact]
     return seen
 
@@ -91,8 +91,6 @@ def look_at(
 
 
 class _Figures:
-    """The figures of one rule, by the key's ids."""
-
     def __init__(self, mirror: Mirror | None, book: Book, rule: Rule, day: dt.date) -> None:
         self._mirror, self._book, self._rule, self._day = mirror, book, rule, day
         self._figure = find_figure(rule.figure)
@@ -123,7 +121,6 @@ class _Figures:
 
     @property
     def _sums(self) -> list[str]:
-        """The columns that are 0 without records."""
         names = {"value": self._rule.figure, **{name: name for name in self._rule.least}}
         return [column for column, name in names.items() if find_figure(name).measure.adds_up]
 

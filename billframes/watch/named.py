@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from billframes._shared.format import count_of, format_number
+from billframes._shared.format import count_of, format_number, money
 from billframes.analysis.data.distinct_names import DistinctNames
-from billframes.analysis.sheets.prebill_review import PREBILL
 from billframes.book import Book
+from billframes.book.records import bills_of, draft_items
 from billframes.config.watch import Rule
 from billframes.errors import MirrorError
 
@@ -63,24 +63,20 @@ def _budget_used(rule: Rule, book: Book, _day: dt.date) -> _Rows:
         if rule.matter in ("", row["matter_id"]):
             name, used = str(row["matter_name"]), float(row["budget_burn"])
             text = (
-                f"{name} has used {_money(row['used_amount'])} of its budget of {_money(row['budget_amount'])} "
+                f"{name} has used {money(row['used_amount'])} of its budget of {money(row['budget_amount'])} "
                 f"({format_number(used, 'ratio')})."
             )
             yield row["matter_id"], name, used, text
 
 
 def _old_drafts(rule: Rule, book: Book, day: dt.date) -> _Rows:
-    bills = book.invoices[book.invoices["invoice_state"].isin(PREBILL)]
-    matters = book.matters.set_index("matter_id")["responsible_name"]
-    bills = DistinctNames(book.clients)(bills).assign(responsible=bills["matter_id"].map(matters))
+    bills = DistinctNames(book.clients, book.users)(bills_of(draft_items(book)))
     for row in bills.dropna(subset="invoice_date").to_dict("records"):
         days = (day - row["invoice_date"].date()).days
         name = " ".join(str(each) for each in ("Draft bill", row["invoice_number"]) if pd.notna(each))
-        whose = f"; {row['responsible']} is responsible" if pd.notna(row["responsible"]) else ""
-        text = (
-            f"{name} for {row['client_name']} ({_money(row['amount'])}) is {count_of(days, 'day')} old, more than "
-            f"{rule.limit:g}{whose}."
-        )
+        whose = f"; {row['responsible_name']} is responsible" if pd.notna(row["responsible_name"]) else ""
+        bill = f"{name} for {row['client_name']} ({money(row['invoice_amount'])})"
+        text = f"{bill} is {count_of(days, 'day')} old, more than {rule.limit:g}{whose}."
         yield row["invoice_id"], name, days, text
 
 
@@ -111,8 +107,8 @@ def _fixed_fee_hours(_rule: Rule, book: Book, day: dt.date) -> _Rows:
         name = f"{row['matter_name']}: {row['description']}"
         text = (
             f"The hours under the fixed fee “{row['description']}” of {row['matter_name']} are worth "
-            f"{_money(row['standard_amount'])} at standard rates, {format_number(used, 'ratio')} of the fee of "
-            f"{_money(row['fee_amount'])}."
+            f"{money(row['standard_amount'])} at standard rates, {format_number(used, 'ratio')} of the fee of "
+            f"{money(row['fee_amount'])}."
         )
         yield row["fixed_fee_id"], name, used, text
 
@@ -123,7 +119,3 @@ _FINDERS: dict[str, Callable[[Rule, Book, dt.date], _Rows]] = {
     "no_time": _no_time,
     "fixed_fee_hours": _fixed_fee_hours,
 }
-
-
-def _money(value: float) -> str:
-    return format_number(float(value), "money")

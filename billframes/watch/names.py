@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from billframes._shared.names import closest
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, columns_of
 from billframes.analysis.results.figure_names import find_figure
@@ -20,7 +18,7 @@ _LARGEST_RATIO = 5.0
 
 def check(settings: FirmSettings) -> None:
     """Raise `ParameterError` if a rule names what the analyses or the settings don't have."""
-    for nth, rule in enumerate(cast("tuple[Rule, ...]", settings.watch)):
+    for nth, rule in enumerate(settings.rules):
         try:
             _check_named(rule, settings) if rule.rule else _check_figure(rule)
         except ParameterError as error:

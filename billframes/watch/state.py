@@ -97,7 +97,7 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Write the state as a whole or not at all."""
-    write(folder / _NAME, msgspec.json.encode(state), private=True)
+    write(folder / _NAME, msgspec.json.encode(state), private=True, durable=True)
 
 
 def figures_of_last(state: State | None, watched: Iterable[Rule]) -> dict[Rule, Named]:

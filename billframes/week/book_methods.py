@@ -43,7 +43,7 @@ class BookWeek:
         >>> page.subject, page.name
         ('Week to Friday 23 October 2026', 'Priya Raman')
         """
-        from billframes.week.pages import week_of_book
+        from billframes.week.page import week_of_book
 
         return week_of_book(self, user, date)
 

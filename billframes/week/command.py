@@ -16,7 +16,7 @@ from billframes.commands import add_connection, check_folder, connected
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
 from billframes.week.firm_week import firm_week
-from billframes.week.pages import FIRM, find_person, pages_of
+from billframes.week.page import FIRM, find_person, pages_of
 
 EXAMPLES = (
     "billframes week --demo",

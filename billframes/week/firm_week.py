@@ -12,7 +12,7 @@ import pandas as pd
 from billframes._shared.format import MISSING, format_number, long_date
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.sheets.utilization import TIMEKEEPERS
-from billframes.book.records import bills_of
+from billframes.book.records import bills_of, draft_items
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.week.days import WeekDays, week_days
@@ -135,7 +135,6 @@ def _people(
 
 
 def _late(entries: pd.DataFrame, days: WeekDays, time_zone: str) -> pd.DataFrame:
-    """Return the entries that were made in the week more than three days after the work."""
     created = entries["created_at"].dt.tz_convert(time_zone).dt.tz_localize(None).dt.normalize()
     is_late = (created - entries["date"]).dt.days > LATE_DAYS
     in_week = created.between(pd.Timestamp(days.week), pd.Timestamp(days.closed))
@@ -146,7 +145,7 @@ def _late(entries: pd.DataFrame, days: WeekDays, time_zone: str) -> pd.DataFrame
 def _waits(book: Any, settings: FirmSettings, as_of: dt.date) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of each kind of what waits for responsible lawyers; none for budgets if there are none."""
     client = dict(book.matters[["matter_id", "client_name"]].itertuples(index=False, name=None))
-    bills = bills_of(book.prebill_review())
+    bills = bills_of(draft_items(book))
     age = (pd.Timestamp(as_of) - bills["invoice_date"]).dt.days
     yield (
         "drafts",

@@ -14,6 +14,7 @@ from billframes._shared.format import (
     format_number,
     format_rounded,
     long_date,
+    money,
     short_date,
 )
 from billframes.analysis.declare.columns import UNASSIGNED
@@ -50,8 +51,7 @@ _KINDS = {
 
 def sections_of_person(firm: FirmWeek, user: str) -> list[Section]:
     """Return the sections of a person's page, with what waits if the person is a responsible lawyer."""
-    own = [_hours(firm, user), _missing(firm, user), _late(firm, user), _matters(firm, user)]
-    return [*own, *_waits(firm, user)]
+    return [*(section(firm, user) for section in (_hours, _missing, _late, _matters)), *_waits(firm, user)]
 
 
 def sections_of_firm(firm: FirmWeek) -> list[Section]:
@@ -63,12 +63,10 @@ def summary_of_person(firm: FirmWeek, user: str) -> str:
     """Return a person's week in one line."""
     row = firm.person(user)
     share = f", {_percent(row['pace_week'])} of target" if pd.notna(row["pace_week"]) else ""
-    short = int((firm.missing_in_week["user_id"] == user).sum())
-    late = int((firm.late["user_id"] == user).sum())
-    words = [f"{_h(row['client_hours_week'])} client hours this week{share}."]
-    words += [f"{count_of(short, 'day')} missing."] if short else []
-    words += [f"{count_of(late, 'late entry', 'late entries')}."] if late else []
-    return " ".join(words)
+    short, late = (int((each["user_id"] == user).sum()) for each in (firm.missing_in_week, firm.late))
+    missing = f" {count_of(short, 'day')} missing." if short else ""
+    entries = f" {count_of(late, 'late entry', 'late entries')}." if late else ""
+    return f"{_h(row['client_hours_week'])} client hours this week{share}.{missing}{entries}"
 
 
 def notes_of(firm: FirmWeek) -> str:
@@ -81,7 +79,6 @@ def notes_of(firm: FirmWeek) -> str:
 
 
 def _hours(firm: FirmWeek, user: str) -> Section:
-    """Return the hours of the week, the month and the year beside the target, or beside the hours available."""
     row, spans = firm.person(user), firm.days.spans
     has_target = pd.notna(row["target_hours_year"])
     beside = "target_hours" if has_target else "capacity_hours"
@@ -144,8 +141,8 @@ def _waits(firm: FirmWeek, user: str) -> Iterator[Section]:
 
 def _by_age(own: pd.DataFrame) -> list[list[str]]:
     ages = own.groupby("detail")["amount"].agg(["size", "sum"]).reindex([*DRAFT_AGES.values()]).dropna()
-    shown = [[age, f"{count:.0f}", _money(amount)] for age, count, amount in ages.itertuples()]
-    return [*shown, ["Total", f"{len(own)}", _money(own["amount"].sum())]]
+    shown = [[age, f"{count:.0f}", money(amount)] for age, count, amount in ages.itertuples()]
+    return [*shown, ["Total", f"{len(own)}", money(own["amount"].sum())]]
 
 
 def _largest(own: pd.DataFrame, unit: str) -> list[list[str]]:
@@ -155,8 +152,8 @@ def _largest(own: pd.DataFrame, unit: str) -> list[list[str]]:
     if unit == "ratio":
         return rows
     rest = own["amount"].iloc[MOST:]
-    others = [[f"Others ({len(rest)})", _money(rest.sum())]] if len(rest) else []
-    return [*rows[:MOST], *others, ["Total", _money(own["amount"].sum())]]
+    others = [[f"Others ({len(rest)})", money(rest.sum())]] if len(rest) else []
+    return [*rows[:MOST], *others, ["Total", money(own["amount"].sum())]]
 
 
 def _people(firm: FirmWeek) -> Section:
@@ -185,7 +182,6 @@ def _of_spans(firm: FirmWeek, row: Mapping[str, float]) -> list[str]:
 
 
 def _lawyers(firm: FirmWeek) -> Section:
-    """Return the table of what waits by responsible lawyer, in the order of people; the last row has all."""
     title = f"What waits by responsible lawyer, {long_date(firm.as_of)}"
     found = {id_ for rows in firm.waits.values() for id_ in rows["responsible_id"]}
     names = {id_: firm.people["name"].get(id_, UNASSIGNED) for id_ in [*firm.people.index, ""] if id_ in found}
@@ -197,19 +193,14 @@ def _lawyers(firm: FirmWeek) -> Section:
 
 
 def _sums(firm: FirmWeek, lawyers: Sequence[str]) -> Iterator[str]:
-    """Yield the amount of each kind and the number of its rows."""
     for kind, rows in firm.waits.items():
         own = rows.loc[rows["responsible_id"].isin(lawyers), "amount"]
-        amount = _money(own.sum()) if kind != "budgets" else ""
+        amount = money(own.sum()) if kind != "budgets" else ""
         yield _cell(amount, count_of(len(own), _KINDS[kind].noun)) if len(own) else ""
 
 
 def _h(value: float) -> str:
     return format_number(value, "hours")
-
-
-def _money(value: float) -> str:
-    return format_number(value, "money")
 
 
 def _percent(share: float) -> str:

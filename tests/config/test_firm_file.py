@@ -142,7 +142,7 @@ def report(monkeypatch, *words):
     monkeypatch.setattr("billframes.commands.report.build", build)
     assert main(["report", "2026-10", *words]) == 0
     [month] = months
-    return f"{describe_settings(month.book.settings)} {month.utilization_total['utilization'].item():.1%}"
+    return f"{describe_settings(month.book.settings)} {month.of('utilization')['utilization'].item():.1%}"
 
 
 def assistant(_, *words):

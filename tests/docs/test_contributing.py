@@ -21,7 +21,7 @@ import billframes as bf
 import httpx
 from billframes import report
 from billframes.report.notebook import new_notebook
-from billframes.report.sheet_plan import sheets
+from billframes.report.sheet_plan import planned
 
 with bf.Client(*sys.argv[1:]) as client:
     entries = client.time_entries("2026-10")
@@ -38,7 +38,7 @@ with bf.Client(*sys.argv[1:]) as client:
     month = report.load("2026-10", client=client)
     page = report.leverage(month)._repr_html_()
     assert all(words in page for words in ("Leverage by practice area", ">Total<", "Litigation"))
-    assert "Leverage by practice area" in [table.title for table in sheets(month)]
+    assert "Leverage by practice area" in [table.title for each in planned(month) for table in each.tables]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         missing = bf.book("2026-10", client=client).missing_time()

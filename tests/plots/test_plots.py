@@ -423,7 +423,7 @@ def test_a_waterfall_of_fees_steps_from_hours_to_mix():
         "Due to hours",
         "Due to rate",
         "Due to realization",
-        "Due to mix",
+        "Due to the mix of work",
     ]
     assert words(ax) == ["200", "+1,500", "+1,500", "+1,500", "+1,500", "6,200"]
 

@@ -17,6 +17,8 @@ from billframes import _session
 from billframes.report.building import build
 from billframes.report.loading import load
 from billframes.report.month import Month
+from billframes.report.sheet_plan import planned
+from billframes.report.table_spec import ReportTable
 from billframes.sandbox import Sandbox
 from tests.frames import sharing_frames
 
@@ -97,3 +99,8 @@ def october(firm) -> Month:
 @pytest.fixture
 def out(tmp_path) -> Path:
     return tmp_path / "report.html"
+
+
+def sheets(month: Month, **options: bool) -> list[ReportTable]:
+    """The tables of the month's workbook, each with its place."""
+    return [table for each in planned(month, **options) for table in each.tables]

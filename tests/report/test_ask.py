@@ -23,8 +23,7 @@ from billframes.ledger.month_reports import read_ledgers
 from billframes.periods import month_end
 from billframes.report import building
 from billframes.report.ask import section
-from billframes.report.ask.cube import Cube
-from billframes.report.ask.subjects import BALANCES, subjects
+from billframes.report.ask.cube import BALANCES, Cube, subjects
 from billframes.report.month import Month
 from tests.firms import FIRMS, make_firm
 from tests.report.conftest import HOSTILE_NAME
@@ -150,7 +149,7 @@ def test_questions_of_other_firms(name, offline, tmp_path):
 
 def test_the_sums_add_up_to_page_one(asked, october):
     *_, total = asked.evaluate(ASK, "#realization/by=user/2026-10")
-    row = october.realization(None).iloc[0]
+    row = october.of("realization").iloc[0]
     names = ("write_down_amount", "worked_amount", "billed_amount", "billing_realization")
     assert [float(each) for each in total[1:]] == pytest.approx([row[each] for each in names], abs=0.005)
 

@@ -15,9 +15,9 @@ from billframes.guidelines.in_report import (
     compare_with_saved,
     save_check,
 )
-from billframes.report.sheet_plan import sheets
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
+from tests.report.conftest import sheets
 
 pytestmark = pytest.mark.slow
 

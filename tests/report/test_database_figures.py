@@ -93,7 +93,7 @@ def test_the_report_the_workbook_and_the_command_have_one_number_of_findings(oct
 def test_work_in_progress_by_age_equals_the_database(october, firm):
     with closing(sqlite3.connect(firm.database)) as database:
         wanted = dict(database.execute(OPEN))
-    row = october.wip(None).iloc[0]
+    row = october.of("wip").iloc[0]
     names = ("0-30", "31-60", "61-90", "91+", "contingent_amount")
     assert {name: row[name] for name in names} == pytest.approx(wanted, abs=0.005)
 
@@ -125,7 +125,7 @@ def test_overdue_invoices_equal_the_database(october, firm):
         )
     rows = report.overdue_invoices.made(october)[0].rows
     assert (rows["balance"].sum(), len(rows)) == (pytest.approx(wanted), count)
-    assert october.receivables(None)["overdue"].iloc[0] == pytest.approx(wanted)
+    assert october.of("aging")["overdue"].iloc[0] == pytest.approx(wanted)
 
 
 def test_write_downs_equal_the_database(october, firm):

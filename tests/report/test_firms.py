@@ -118,7 +118,7 @@ DECISIVE = {
         "Fees billed rose by 3,344 to 30,096 (September 2026: 26,752).\n"
         "More hours explain all of it. The largest part is Client 0",
         "Lock-up is not shown: it needs the fees of a year, and the data have 88 days.",
-        "Client 0 brought 1,672 more fees than in September 2026; both clients brought more.",
+        "Fees billed to Client 0 rose by 1,672 from September 2026; they rose for both clients.",
         "Client hours | 115.2 | 115.2 | 0.0% | 332.8\n",
         "this one is 5 Aug–Oct 2026",
     ),
@@ -139,7 +139,7 @@ DECISIVE = {
         "Receivables | 33,920 |\n",
     ),
     "one lawyer": (
-        "Client 0 brought 1,824 more fees than in September 2026.\nAll of it is the matter Matter 0.\n",
+        "Fees billed to Client 0 rose by 1,824 from September 2026.\nAll of it is the matter Matter 0.\n",
         "104.0 hours may be missing.\n",
     ),
     "contingency": (
@@ -232,6 +232,13 @@ def test_a_budget_of_data_that_begin_within_the_year_counts_from_their_first_day
     assert "The data begin" not in whole.text
 
 
+def test_a_workbook_has_no_chart_without_values():
+    """A firm that is paid by success has hours by month, and neither fees nor open amounts by age."""
+    made = openpyxl.load_workbook(io.BytesIO(workbook(MONTHS["contingency"]())))
+    (chart,) = made["In figures"]._charts
+    assert {series.val.numRef.f.partition("!")[0] for series in chart.series} == {"'Twelve months'"}
+
+
 def test_the_line_of_a_tile_ends_where_the_complete_months_end():
     part, whole = (next(iter(tiles(MONTHS[name]()))) for name in ("mid-month", "tax"))
     assert len(part.months) == len(whole.months) == 12
@@ -268,7 +275,7 @@ def test_the_tile_of_receivables_says_that_what_is_overdue_is_before_credits():
     credit = {"invoice_id": "c", "invoice_number": "C1", "invoice_date": dt.date(2026, 10, 5), "amount": -100.0}
     month = report_of(add(make_firm(), "invoices", credit | {"balance": -100.0}))
     (tile,) = (each for each in tiles(month) if each.name == "Receivables")
-    row = month.receivables(None).iloc[0]
+    row = month.of("aging").iloc[0]
     assert float(row["total"]) == pytest.approx(row["current"] + row["1-30"] + row["credit_amount"])
     assert tile.lines[0] == f"{row['overdue']:,.0f} overdue before 100 of unused credits"
 
@@ -278,7 +285,7 @@ def test_a_client_with_more_than_one_and_a_half_equal_shares_stands_out():
     firm = make_firm(taxes=(0.0, 0.0), first=dt.date(2025, 9, 1))
     few = report_of(keep(firm, "invoices", lambda row: row["client_id"] == "c0" or row["invoice_date"].month < 3))
     some = report_of(keep(firm, "invoices", lambda row: row["client_id"] == "c0" or row["invoice_date"].month < 6))
-    assert standing_out.concentration(few).startswith("Client 0 brought ")
+    assert standing_out.concentration(few).startswith("Client 0 was billed ")
     assert standing_out.concentration(some) == ""
 
 

@@ -62,7 +62,7 @@ def test_what_came_in_adds_up_by_lawyer_and_is_beside_fees_billed(month):
     for name in ("cash_amount", "collected_amount", "billed_amount", "cash_amount_to_date"):
         assert table.rows[name].sum() == pytest.approx(table.total[name].iloc[0], abs=0.01), name
     assert [each.title for each in table.columns][:3] == ["Cash", "Fees collected", "Fees billed"]
-    assert table.total["billed_amount"].iloc[0] == pytest.approx(month.realization(None)["billed_amount"].iloc[0])
+    assert table.total["billed_amount"].iloc[0] == pytest.approx(month.of("realization")["billed_amount"].iloc[0])
     assert ledger_tables.days_to_pay_by_client(month).rows["paid_amount"].sum() > 0
 
 

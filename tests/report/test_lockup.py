@@ -10,8 +10,8 @@ from billframes import report
 from billframes.report.figures import figures
 from billframes.report.first_page import tiles
 from billframes.report.month import Month
-from billframes.report.sheet_plan import sheets
 from tests.firms import add, make_firm
+from tests.report.conftest import sheets
 from tests.report.test_firms import report_of
 
 
@@ -66,14 +66,14 @@ def test_the_tile_of_fees_shows_all_fees_and_those_for_time_below():
     month = with_fee(0.6)
     now = month.book.contribution(None, start=month.first, end=month.last).iloc[0]
     (tile,) = [each for each in tiles(month) if "fees" in each.name.lower()]
-    for_time = month.realization(None)["billed_amount"].iloc[0]
+    for_time = month.of("realization")["billed_amount"].iloc[0]
     assert now["fees_amount"] == pytest.approx(for_time + now["fixed_fee_amount"])
     assert (tile.name, tile.value) == ("All fees", f"{now['fees_amount']:,.0f}")
     assert tile.lines[:2] == (f"{for_time:,.0f} for time", f"{now['fixed_fee_amount']:,.0f} in fixed fees")
     assert tile.months[-1] == pytest.approx(now["fees_amount"])
     shown = {each.name: each for each in figures(month)}
-    assert shown["All fees"].now == pytest.approx(now["fees_amount"])
-    assert shown["Fees billed"].now == pytest.approx(for_time)
+    assert shown["All fees"].by_period[0] == pytest.approx(now["fees_amount"])
+    assert shown["Fees billed"].by_period[0] == pytest.approx(for_time)
     # If all fees are for time, they are not shown twice.
     hourly = report_of(make_firm())
     assert [each.name for each in tiles(hourly)][2] == "Fees billed"

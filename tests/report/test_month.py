@@ -23,8 +23,8 @@ from billframes.report import report_tables
 from billframes.report.figures import figures
 from billframes.report.footnotes import as_of
 from billframes.report.key_points import key_points
-from billframes.report.sheet_plan import sheets
 from billframes.report.table_spec import top_and_rest
+from tests.report.conftest import sheets
 
 
 def sections(month: report.Month) -> list[str]:
@@ -137,8 +137,8 @@ def test_each_analysis_is_calculated_once_for_page_and_workbook(october, monkeyp
 def test_headline_hours_of_an_earlier_month_equal_the_analysis_of_that_month(october):
     by_name = {each.name: each for each in figures(october)}
     own = october.book.utilization(None, start="2025-10-01", end="2025-10-31").iloc[0]
-    assert by_name["Client hours"].year_ago == pytest.approx(own["client_hours"])
-    assert by_name["Utilization"].year_ago == pytest.approx(own["utilization"])
+    assert by_name["Client hours"].by_period[2] == pytest.approx(own["client_hours"])
+    assert by_name["Utilization"].by_period[2] == pytest.approx(own["utilization"])
 
 
 def test_marked_figures_show_no_change(october):
@@ -148,7 +148,7 @@ def test_marked_figures_show_no_change(october):
 
 
 def test_the_largest_rows_and_the_row_of_all_others_add_up_to_the_total(october):
-    rows, total = october.realization("client"), october.realization(None)
+    rows, total = october.of("realization", "client"), october.of("realization")
     kept = top_and_rest(rows, "client_name", "worked_amount", top=5, rest="Others")
     assert len(kept) == 6
     for name in ("worked_amount", "billed_amount", "settled_amount", "billable_hours"):
@@ -182,7 +182,7 @@ def test_sections_say_that_balances_are_of_a_later_day(october):
 
 def test_a_note_says_that_invoices_after_the_load_are_missing(october):
     late = other(october, october.first, dt.date(2026, 12, 15))
-    late.receivables("client")
+    late.of("aging", "client")
     (remark,) = late.remarks
     assert remark == (
         "15 December 2026 is 45 days after the day the invoices were loaded (31 October 2026). Invoices and payments "
@@ -198,8 +198,10 @@ def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):
     assert "<h1>1–15 October 2026</h1>" in report.cover(part)._repr_html_()
     assert "The month is not over: figures run to 15 October 2026." in report.notes(part)._repr_html_()
     # 1 to 15 October 2026 has eleven working days.
-    assert part.by_month["capacity_hours"].iloc[-1] == pytest.approx(part.utilization["capacity_hours"].sum())
-    assert part.utilization["capacity_hours"].max() == 88.0
+    assert part.by_month["capacity_hours"].iloc[-1] == pytest.approx(
+        part.of("utilization", "user")["capacity_hours"].sum()
+    )
+    assert part.of("utilization", "user")["capacity_hours"].max() == 88.0
 
 
 def test_the_note_on_utilization_says_which_time_on_pro_bono_matters_counts(october):
@@ -290,7 +292,7 @@ def test_key_points_have_the_figures_of_the_tables_they_name(october):
 
 
 def test_a_year_to_date_is_the_sum_of_its_months(october):
-    fees = october.realization(None)
+    fees = october.of("realization")
     year = october.book.realization(None, start="2026-01-01", end="2026-10-31").iloc[0]
     assert october.to_date()["billed_amount"] == pytest.approx(year["billed_amount"])
     assert october.to_date()["billing_realization"] == pytest.approx(year["billing_realization"])
@@ -310,9 +312,9 @@ def cells(section: report.Section, name: str = "") -> dict[str, list[str]]:
 def test_a_note_names_people_without_hours_and_their_part_of_the_total(october):
     section = report.utilization(october)
     *people, total = cells(section).values()
-    idle = october.utilization[october.utilization["total_hours"] == 0]
+    idle = october.of("utilization", "user")[october.of("utilization", "user")["total_hours"] == 0]
     assert len(idle) == 2
-    assert len(people) == len(october.utilization) - 2
+    assert len(people) == len(october.of("utilization", "user")) - 2
     assert not [row for row in people if row[0] == "0.0"]
     said = f"No hours recorded: {', '.join(idle['user_name'])}. The total includes their 352.0 available hours."
     assert f"<p>{said}</p>" in section._repr_html_()

@@ -193,6 +193,15 @@ def test_each_section_begins_with_its_finding_or_is_a_folded_line(page):
     assert {each.get_text() for each in page.select(".points a")}.isdisjoint(findings)
 
 
+def test_a_list_of_clients_has_the_largest_and_the_others_in_one_row(page):
+    for section in ("#realization", "#work-in-progress"):
+        (folded,) = page.select(f"{section} details.list")
+        assert re.match(r"By client: \d+ clients", folded.summary.get_text())
+    *listed, others, _total = page.select("#realization details.list tbody th")
+    assert len(listed) == 7
+    assert re.match(r"All other clients \(\d+\)", others.get_text())
+
+
 def test_rows_of_the_to_do_list_are_linked_to_rows_of_the_page(page):
     links = [each["href"].removeprefix("#") for each in page.select(".to-do a, .points a")]
     there = {each["id"] for each in page.select("[id]")}

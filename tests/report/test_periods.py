@@ -46,12 +46,12 @@ def test_the_figures_are_those_of_all_days_and_of_the_same_days_before(quarter, 
         found = [getattr(october.book, analysis)(by=None, start=start, end=end)[column].iloc[0] for start, end in spans]
         assert by_name[name][:3] == pytest.approx(found), name
     assert headings(quarter)[:4] == ["Jul–Sep 2026", "Apr–Jun 2026", "Jul–Sep 2025", "Jan–Sep 2026"]
-    assert by_name["Utilization"][0] == pytest.approx(quarter.utilization_total["utilization"].iloc[0])
+    assert by_name["Utilization"][0] == pytest.approx(quarter.of("utilization")["utilization"].iloc[0])
 
 
 def test_balances_are_those_of_the_last_day(quarter):
     assert quarter.as_of == dt.date(2026, 9, 30)
-    owed = quarter.receivables(None).iloc[0]
+    owed = quarter.of("aging").iloc[0]
     tile = next(each for each in tiles(quarter) if each.name.startswith("Receivables"))
     assert tile.value == f"{owed['total']:,.0f}"
     assert [f"{each:%F}" for each in quarter.earlier_days] == ["2026-06-30", "2025-09-30"]

@@ -21,13 +21,12 @@ from billframes._shared.format import MISSING, format_number, month_name
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.report import prebill_sheets, workbook as writing
-from billframes.report.definitions import sheet_name
+from billframes.report.cells import SheetRange, sheet_name
 from billframes.report.figures import figures
 from billframes.report.html import Section
 from billframes.report.loading import load
 from billframes.report.month import Month
 from billframes.report.notebook import new_notebook
-from billframes.report.places import SheetRange
 from billframes.report.sheet_plan import planned
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
@@ -377,7 +376,7 @@ ALSO_EQUAL = {
         "all billed entries are on matters that realization counts",
     ),
     "Value of entries": "all billed entries are on matters that realization counts",
-    "Fees billed after": "the fees billed of the month that is compared with the month before",
+    "Fees billed, Oct 2026": "the fees billed of the month that is compared with the month before",
     "Value of time worked: of which on no final invoice yet": "none of the month's work is on a final invoice yet",
 }
 """Figures of the firm that equal another one here, and the reason."""

@@ -18,14 +18,14 @@ from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 from billframes.report.to_do import to_do
 
 FIGURES = {
-    "hours": (lambda month: month.utilization_total, ("client_hours", "total_hours")),
+    "hours": (lambda month: month.of("utilization"), ("client_hours", "total_hours")),
     "fees": (
-        lambda month: month.realization(None),
+        lambda month: month.of("realization"),
         ("worked_amount", "billed_amount", "settled_amount", "billable_hours", "left_out_amount"),
     ),
-    "receivables": (lambda month: month.receivables(None), ("current", "91+", "total", "overdue")),
-    "work in progress": (lambda month: month.wip(None), ("0-30", "91+", "total", "prebill_amount", "hours")),
-    "a year's fees": (lambda month: month.lockup(), ("fees_amount", "wip_amount", "receivable_amount")),
+    "receivables": (lambda month: month.of("aging"), ("current", "91+", "total", "overdue")),
+    "work in progress": (lambda month: month.of("wip"), ("0-30", "91+", "total", "prebill_amount", "hours")),
+    "a year's fees": (lambda month: month.of("lockup"), ("fees_amount", "wip_amount", "receivable_amount")),
 }
 
 
@@ -48,7 +48,7 @@ def test_all_scopes_and_the_unassigned_one_add_up_to_the_firm_to_the_cent(octobe
 def test_credit_notes_without_items_are_unassigned_and_not_lost(october):
     unassigned = october.only("responsible:")
     assert not unassigned.is_empty
-    assert unassigned.realization(None)["billed_amount"].iloc[0] < 0
+    assert unassigned.of("realization")["billed_amount"].iloc[0] < 0
 
 
 def test_a_responsible_lawyers_report_counts_all_work_on_the_matters_whoever_did_it(october):
@@ -57,9 +57,9 @@ def test_a_responsible_lawyers_report_counts_all_work_on_the_matters_whoever_did
     own = set(matters.loc[matters["responsible_name"] == "Miriam Harrow", "matter_id"])
     entries = october.book.time_entries
     mine = entries[entries["matter_id"].isin(own) & entries["date"].between("2026-10-01", "2026-10-31")]
-    assert month.utilization_total["total_hours"].iloc[0] == pytest.approx(mine["hours"].sum())
+    assert month.of("utilization")["total_hours"].iloc[0] == pytest.approx(mine["hours"].sum())
     assert len(set(mine["user_id"])) > 1
-    assert month.utilization_total["capacity_hours"].isna().all()
+    assert month.of("utilization")["capacity_hours"].isna().all()
 
 
 @pytest.mark.slow
@@ -67,17 +67,17 @@ def test_each_report_counts_its_matters_share_of_an_invoice(october):
     invoices = october.firm_book.reconcile(start="2024-01-01", end="2026-10-31")
     several = invoices.query("matter_count > 1 and balance > 0")
     assert len(several)
-    owed = [month.receivables(None)["total"].iloc[0] for month in scopes_of(october, "responsible")]
-    assert sum(owed) == pytest.approx(october.receivables(None)["total"].iloc[0], abs=0.005)
+    owed = [month.of("aging")["total"].iloc[0] for month in scopes_of(october, "responsible")]
+    assert sum(owed) == pytest.approx(october.of("aging")["total"].iloc[0], abs=0.005)
     # An invoice for several matters is in several reports.
     invoices = [month.book.invoices["balance"].sum() for month in scopes_of(october, "responsible")]
     assert sum(invoices) >= sum(owed)
 
 
 def test_a_clients_report_has_its_invoices_in_full(october):
-    owed = october.receivables("client").sort_values("total").iloc[-1]
+    owed = october.of("aging", "client").sort_values("total").iloc[-1]
     month = october.only(f"client:{owed['client_id']}")
-    assert month.receivables(None)["total"].iloc[0] == owed["total"]
+    assert month.of("aging")["total"].iloc[0] == owed["total"]
     assert set(month.book.invoices["client_id"]) == {owed["client_id"]}
     assert set(month.result("reconcile", start=month.first, end=month.last)["client_id"]) <= {owed["client_id"]}
 
@@ -85,8 +85,8 @@ def test_a_clients_report_has_its_invoices_in_full(october):
 def test_a_scope_without_data_is_a_report_of_zeros_that_says_so(october):
     month = october.only("client:")
     assert month.is_empty
-    assert month.realization(None)["billed_amount"].tolist() == [0.0]
-    assert month.realization(None)["billing_realization"].isna().all()
+    assert month.of("realization")["billed_amount"].tolist() == [0.0]
+    assert month.of("realization")["billing_realization"].isna().all()
     assert "There are no data for October 2026" in report.cover(month)._repr_html_()
     assert "This report covers only items without a client." in report.notes(month)._repr_html_()
 
@@ -156,7 +156,7 @@ def test_descriptions_are_shown_only_in_the_section_of_narratives_and_are_escape
 
 
 def test_lock_up_counts_work_in_progress_and_shows_contingency_beside_it(october):
-    lockup, work = october.lockup().iloc[0], october.wip(None).iloc[0]
+    lockup, work = october.of("lockup").iloc[0], october.of("wip").iloc[0]
     assert lockup["contingent_amount"] == work["contingent_amount"] > 0
     assert lockup["wip_amount"] == work["total"]
     shown = report.work_in_progress(october)._repr_html_()

@@ -10,13 +10,13 @@ from markupsafe import escape
 
 from billframes import report
 from billframes.config.firm import FirmSettings
-from billframes.report import lists, report_tables
+from billframes.report import report_tables
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from billframes.report.page_table import page_table
 from billframes.report.section_spec import summary_of
-from billframes.report.sheet_plan import sheets
 from billframes.report.table_spec import Table
+from tests.report.conftest import sheets
 
 FURTHER = [each for each in OUTLINE if each.stands_out]
 DAYS = """
@@ -86,13 +86,13 @@ def test_a_stale_matter_with_a_budget_is_only_in_the_table_of_budgets_on_the_pag
     assert list(table.rows["matter_id"]) == list(before.rows["matter_id"])
     assert matter not in set(table.page_rows()["matter_id"])
     assert len(table.page_rows()) == len(before.page_rows())
-    row = lists.budgets(month).page_rows().set_index("matter_id").loc[matter]
+    row = report_tables.budgets(month).page_rows().set_index("matter_id").loc[matter]
     assert row["all_findings"] == before.rows["all_findings"].iloc[0]
     assert "Matters of the table Budgets are only there" in section(month)._repr_html_()
 
 
 def test_missing_time_is_one_row_a_person_on_the_page_and_one_a_day_in_the_workbook(october):
-    people, days = lists.missing_time(october), lists.missing_time_by_day(october)
+    people, days = report_tables.missing_time(october), report_tables.missing_time_by_day(october)
     assert not people.rows["user_id"].duplicated().any()
     assert len(people.rows) < len(days.rows) == people.total["short_days"].iloc[0]
     assert people.total["missing_hours"].iloc[0] == pytest.approx(days.rows["missing_hours"].sum())

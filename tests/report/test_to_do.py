@@ -18,7 +18,7 @@ from billframes.report import section_findings
 from billframes.report.key_points import key_points
 from billframes.report.month import Month
 from billframes.report.scope import all_scopes
-from billframes.report.to_do import _KINDS, _drafts, _missing_time, to_do
+from billframes.report.to_do import _KINDS, _drafts, _missing_time, draft_bills, to_do
 from tests.firms import add, change, make_firm
 from tests.report.test_firms import report_of
 
@@ -69,9 +69,9 @@ def test_amounts_of_all_clients_or_practice_areas_add_up_to_the_firms(october, k
 
 def test_a_client_with_two_lawyers_is_called_once_about_all_of_it_by_the_one_with_most(shared):
     (called,) = [each for each in to_do(shared) if each.what.startswith("Call")]
-    owed = shared.receivables("responsible").set_index("responsible_name")["overdue"]
+    owed = shared.of("aging", "responsible").set_index("responsible_name")["overdue"]
     assert len(owed) == 1 or called.amount > owed.max()
-    assert called.amount == pytest.approx(shared.receivables(None)["overdue"].iloc[0])
+    assert called.amount == pytest.approx(shared.of("aging")["overdue"].iloc[0])
     assert called.person in {"Ann Lee (p0@firm.example)", "Ann Lee (p1@firm.example)"}
     points = [each.text for each in key_points(shared) if "overdue" in each.text]
     assert any(format_number(called.amount, "money") in each for each in points)
@@ -111,11 +111,22 @@ def test_a_matter_over_its_budget_is_on_the_list_of_its_lawyer(october):
 
 
 def test_the_report_says_that_bills_are_not_the_value_of_the_work_on_them(october):
-    bills, work = sum(each.amount for each in _drafts(october)), october.wip(None)["prebill_amount"].iloc[0]
+    bills, work = sum(each.amount for each in _drafts(october)), october.of("wip")["prebill_amount"].iloc[0]
     assert bills != pytest.approx(work)
     text = report.work_in_progress(october)._repr_html_()
     assert f"The to-do list has the amounts of these bills, {format_number(bills, 'money')} in all" in text
     assert f">{format_number(work, 'money')}<" in text
+
+
+def test_the_fees_of_a_client_have_its_draft_bills_as_the_next_step(october):
+    found = section_findings.fees(october)
+    name = re.match(r"Fees billed to (.+) (?:rose|fell) by ", found.headline)[1]
+    bills = draft_bills(october)
+    amount = bills.loc[bills["client_name"] == name, "invoice_amount"].sum()
+    said = re.findall(
+        r"(\w[^:;]*): send (\d+) draft bills? to this client \((?:bills|a bill) of ([\d,]+)\)", found.next
+    )
+    assert sum(int(each.replace(",", "")) for *_, each in said) == pytest.approx(amount, abs=len(said))
 
 
 def test_hours_for_a_client_with_overdue_invoices_are_those_of_at_most_90_days(october):

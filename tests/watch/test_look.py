@@ -153,6 +153,15 @@ def test_named_rules(watched, book):
     assert data.text.startswith("The data are ")
 
 
+def test_a_draft_bill_is_that_of_the_lawyer_of_its_largest_item(watched, book):
+    found = holding(watched, {"rule": "old_drafts", "days": 1})
+    items = book.prebill_review().sort_values("item_amount", ascending=False, kind="stable")
+    lawyers = items.drop_duplicates("invoice_id").set_index("invoice_id")["responsible_name"].dropna()
+    named = [each for each in found if each.key in lawyers]
+    assert named
+    assert [each.key for each in named if not each.text.endswith(f"; {lawyers[each.key]} is responsible.")] == []
+
+
 def test_leave_is_not_time_that_is_missing(watched, book):
     rule = {"rule": "no_time", "days": 2}
     (someone, *_) = holding(watched, rule)

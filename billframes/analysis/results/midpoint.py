@@ -124,7 +124,7 @@ def _fee_columns() -> Iterator[Measure]:
     for end in ENDS:
         yield money(f"{end}_amount", f"Fees billed {end}", f"Net billed time fees {end}.")
     for name, meaning in _FEE_CHANGES.items():
-        yield money(f"{name}_change_amount", f"Due to {name}", meaning)
+        yield money(f"{name}_change_amount", f"Due to {'the mix of work' if name == 'mix' else name}", meaning)
     change = "Fees billed after − before: all four together."
     yield money("change_amount", "Change of fees billed", change, formula="after_amount - before_amount")
     for end in ENDS:

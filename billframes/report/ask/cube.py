@@ -1,4 +1,4 @@
-"""The sums that the page answers from, and their packing into text.
+"""The subjects that a reader can ask about, the sums that the page answers from, and their packing into text.
 
 `Cube.of` makes them from the report's book by `figures`, so the page has the same figures. A report on a part of the
 firm has only this part's sums. There are no entries, narratives or contacts in them.
@@ -10,8 +10,8 @@ import base64
 import datetime as dt
 import gzip
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,77 @@ import pandas as pd
 from billframes._shared.format import count_of, long_date, month_name
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.metrics import bucket_measure, title_of_key
 from billframes.analysis.keys.by import PEOPLE_AND_MATTERS
 from billframes.analysis.results.explain import plain_words
+from billframes.analysis.results.figure_names import Figure, find_figures
 from billframes.analysis.results.figures_side_by_side import MISSING
 from billframes.loading.load_info import attached
 from billframes.periods import Period, month_end, months_between
-from billframes.report.ask.subjects import BALANCES, FLOWS, Subject, subjects
 from billframes.report.figures import limits
 from billframes.report.month import Month
+from billframes.wings import in_report
 
 # Sums are exact to the cent with fewer digits, which take less room.
 _DECIMALS = 6
 _MOST_MONTHS = 36
+FLOWS = ("client", "matter", "practice_area", "responsible", "user", "month")
+"""The keys of work, fees and cash."""
+BALANCES = FLOWS[:-1]
+"""The keys of balances, which are those of one day."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """
+    Something that can be asked about.
+
+    `figures` are the names of its columns, the first of which ranks the rows and is drawn by month. `options` are those
+    of `figures` that it needs. `since` is the first day from which it is known, if later than that of the data.
+    """
+
+    name: str
+    title: str
+    figures: tuple[str, ...]
+    is_balance: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    since: dt.date | None = None
+
+    @property
+    def by_name(self) -> dict[str, Figure]:
+        """The declarations of its figures."""
+        return dict(zip(self.figures, find_figures(self.figures), strict=True))
+
+
+def subjects(month: Month) -> list[Subject]:
+    """Return the subjects of a report; those of the wings, such as cash, come before the balances."""
+    of_wings = [subject for each in in_report("subjects") for subject in each(month)]
+    return sorted([*_SUBJECTS, *of_wings], key=lambda each: each.is_balance)
+
+
+def _ages(analysis: str, *others: str) -> Iterator[str]:
+    """Name the parts of a balance by age, which add up to it, without the names of parts in other results."""
+    columns = [each.name for each in analyses()[analysis].columns if bucket_measure(each.name)]
+    return (f"{analysis}.{each}" for each in columns if each not in others)
+
+
+_SUBJECTS = (
+    Subject("fees", "Fees", ("fees_amount", "billed_amount", "fixed_fee_amount", "left_out_billed_amount")),
+    Subject("hours", "Hours", ("client_hours",)),
+    Subject(
+        "realization", "Realization", ("write_down_amount", "worked_amount", "billed_amount", "billing_realization")
+    ),
+    Subject("rate", "Effective rate", ("billed_amount", "realization.billable_hours", "effective_rate")),
+    Subject("settled", "Settled", ("settled_amount", "billed_amount", "settlement_ratio")),
+    Subject(
+        "receivables",
+        "Receivables",
+        ("receivables", "overdue", "aging.current", *_ages("aging", "0-30"), "credit_amount"),
+        is_balance=True,
+    ),
+    Subject("wip", "Work in progress", ("wip", *_ages("wip"), "contingent_amount"), is_balance=True),
+)
 
 
 @dataclass(frozen=True)
@@ -72,9 +130,7 @@ class Cube:
         text = json.dumps(self._contents(), separators=(",", ":"))
         return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
-    @property
-    def about(self) -> str:
-        """Say what the page holds."""
+    def _about(self) -> str:
         by = join_names([title_of_key(each) for each in self.keys])
         months = count_of(len(self.months), "month")
         return (
@@ -85,7 +141,7 @@ class Cube:
     def _contents(self) -> Mapping[str, Any]:
         names = {key: self._names(key) for key in self.keys}
         return {
-            "about": self.about,
+            "about": self._about(),
             "balances": self._table(self.balances, names),
             "currency": self.month.currency,
             "day": long_date(self.month.as_of),

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from billframes.errors import ParameterError
-from billframes.report.ask.cube import Cube
-from billframes.report.ask.subjects import BALANCES
+from billframes.report.ask.cube import BALANCES, Cube
 from billframes.report.html import templates
 from billframes.report.month import Month
 
@@ -22,12 +21,7 @@ def ask(month: Month, keys: Sequence[str] | None = None) -> tuple[str, str]:
     """
     Return the section, or nothing and why the page is without it.
 
-    Parameters
-    ----------
-    month : Month
-    keys : sequence of str, optional
-        The keys by which the page can answer, some of `BALANCES`. By default all, if the sums take less than
-        `USUAL_BYTES`.
+    It answers by `keys`, some of `BALANCES`; by default by all, if the sums take less than `USUAL_BYTES`.
     """
     for each in keys or ():
         if each not in BALANCES:
