@@ -20,24 +20,16 @@ import platformdirs
 __all__ = ["SIZES", "seed_database", "template_path"]
 
 SIZES = {"small": 1, "medium": 10, "large": 100}
-
 _CACHE_KIB = 500_000
-
 _LARGE_TABLES = ("time_entry", "expense", "fixed_fee", "invoice")
 
 
 def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small") -> None:
     """
-    Insert the whole firm into an empty database.
+    Insert the whole firm into an empty database, in its transaction, which stays open. The database's cache grows.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        A database with the sandbox's tables, all empty, in a transaction, which stays open. Its cache becomes larger.
-    seed : int
-        The same seed and size give the same rows.
-    size : {"small", "medium", "large"}
-        About 25,000, 250,000 or 2,500,000 time entries: more people, clients and matters, not more years.
+    The same seed and size give the same rows: about 25,000, 250,000 or 2,500,000 time entries. Larger firms have more
+    people, clients and matters, not more years.
     """
     # The import reads the data files, which are only needed here.
     from billframes.sandbox.seed.basics import SeededRandom
@@ -71,7 +63,7 @@ def template_path(*, seed: int = 0, size: str = "small") -> Path | None:
 def _files_hash() -> str:
     digest = hashlib.sha256(sqlite3.sqlite_version.encode())
     for path in sorted(Path(__file__).parents[1].rglob("*")):
-        if path.suffix in {".py", ".toml"}:
+        if path.suffix in {".py", ".sql", ".toml"}:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

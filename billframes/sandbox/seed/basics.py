@@ -10,12 +10,13 @@ import datetime as dt
 import random
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
 
 from billframes.sandbox.clock import BEGINNING, instant_text
 from billframes.sandbox.schema import CENT
+from billframes.sandbox.seed.data_files import load_toml
 
 T = TypeVar("T")
 
@@ -36,18 +37,7 @@ _ISO = tuple(dt.date.fromordinal(ordinal).isoformat() for ordinal in range(_BASE
 FIRST_MONTH = 2024 * 12
 LAST_MONTH = 2026 * 12 + 9
 
-# Federal holidays as observed, and the firm's own: the day after Thanksgiving, and Christmas Eve.
-HOLIDAYS = frozenset(
-    day(text)
-    for text in (
-        *("2024-01-01", "2024-01-15", "2024-02-19", "2024-05-27", "2024-06-19", "2024-07-04", "2024-09-02"),
-        *("2024-10-14", "2024-11-11", "2024-11-28", "2024-11-29", "2024-12-24", "2024-12-25"),
-        *("2025-01-01", "2025-01-20", "2025-02-17", "2025-05-26", "2025-06-19", "2025-07-04", "2025-09-01"),
-        *("2025-10-13", "2025-11-11", "2025-11-27", "2025-11-28", "2025-12-24", "2025-12-25"),
-        *("2026-01-01", "2026-01-19", "2026-02-16", "2026-05-25", "2026-06-19", "2026-07-03", "2026-09-07"),
-        *("2026-10-12", "2026-11-11", "2026-11-26", "2026-11-27", "2026-12-24", "2026-12-25"),
-    )
-)
+HOLIDAYS = frozenset(date.toordinal() for date in load_toml("../firm")["holidays"])
 
 
 def iso(ordinal: int) -> str:
@@ -143,72 +133,44 @@ class SeededRandom:
 
 
 @dataclass(slots=True, eq=False)
-class TimeEntry:
+class Item:
+    """Something to bill. Its attributes are the columns of its table, `id` is the table's id column."""
+
+    id: str
+    matter_id: str
+    user_id: str | None
+    date: str
+    description: str
+    amount: int | None
+    created_at: str
+    modified_at: str
+    invoice_id: str | None = field(default=None, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class TimeEntry(Item):
     """A row of the table `time_entry`."""
 
-    time_entry_id: str
-    matter_id: str
-    user_id: str
-    date: str
     time: str | None
-    description: str
     hours: int
     billing_type: str
-    rate: int | None
-    amount: int | None
-    invoice_id: str | None
-    fixed_fee_id: str | None
-    activity_code: str | None
-    task_code: str | None
-    created_at: str
-    modified_at: str
+    rate: int | None = None
+    fixed_fee_id: str | None = None
+    activity_code: str | None = None
+    task_code: str | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Expense:
+class Expense(Item):
     """A row of the table `expense`."""
 
-    expense_id: str
-    matter_id: str
-    user_id: str | None
-    date: str
-    description: str
-    amount: int
-    invoice_id: str | None
     expense_code: str | None
     check_number: str | None
-    created_at: str
-    modified_at: str
 
 
 @dataclass(slots=True, eq=False)
-class FixedFee:
+class FixedFee(Item):
     """A row of the table `fixed_fee`."""
 
-    fixed_fee_id: str
-    matter_id: str
-    user_id: str | None
-    date: str
-    description: str
-    amount: int
-    invoice_id: str | None
     activity_code: str | None
     task_code: str | None
-    created_at: str
-    modified_at: str
-
-
-@dataclass(slots=True, eq=False)
-class Invoice:
-    """A row of the table `invoice`."""
-
-    invoice_id: str
-    client_id: str
-    invoice_number: str
-    invoice_date: str
-    invoice_state: str
-    due_date: str | None
-    amount: int
-    balance: int
-    created_at: str
-    modified_at: str

@@ -9,15 +9,14 @@ months, slow ones pay later or only a part, and one has not paid since March 202
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from billframes.sandbox.schema import CENT
 from billframes.sandbox.seed.basics import (
     END,
     LAST_MONTH,
-    Expense,
     FixedFee,
-    Invoice,
+    Item,
     SeededRandom,
     TimeEntry,
     day,
@@ -43,42 +42,63 @@ _NEVER_FROM = day("2025-03-01")
 _MINIMUM = 15_000 * CENT
 
 
-@dataclass(slots=True)
-class SeedBill:
-    """An invoice with all its items."""
+@dataclass(slots=True, eq=False)
+class Invoice:
+    """An invoice, with its matters and items. The other attributes are columns of the table `invoice`."""
 
-    invoice: Invoice
+    id: str
     matters: list[SeedMatter]
-    time_entries: list[TimeEntry] = field(default_factory=list)
-    expenses: list[Expense] = field(default_factory=list)
-    fixed_fees: list[FixedFee] = field(default_factory=list)
+    items: list[Item]
+    invoice_date: str
+    created_at: str
+    modified_at: str
+    amount: int
+    balance: int
+    invoice_number: str = ""
+    invoice_state: str = "draft"
+    due_date: str | None = None
+
+    @property
+    def client(self) -> SeedClient:
+        """The client of its matters."""
+        return self.matters[0].client
+
+    @property
+    def client_id(self) -> str:
+        """The client's id."""
+        return self.client.client_id
+
+    @property
+    def has_only_time(self) -> bool:
+        """Whether all its items are time entries."""
+        return all(isinstance(item, TimeEntry) for item in self.items)
 
 
 def bill_month(
     by_client: list[tuple[SeedClient, list[SeedMatter]]], month: int, numbers: Iterator[int], rng: SeededRandom
-) -> list[SeedBill]:
-    """Bill the matters that are due this month, and return the bills in the order in which they are created."""
-    bills = [
-        bill
+) -> list[Invoice]:
+    """Bill the matters that are due this month, and return the invoices in the order in which they are created."""
+    invoices = [
+        invoice
         for client, matters in by_client
         for group in _groups(client, [matter for matter in matters if _is_due(matter, month, rng)])
-        if (bill := _draw_bill(client, group, month, rng))
+        if (invoice := _draw_invoice(group, month, rng))
     ]
-    bills.sort(key=lambda bill: (bill.invoice.created_at, bill.invoice.invoice_id))
-    for bill in bills:
-        bill.invoice.invoice_number = str(next(numbers))
-    return bills
+    invoices.sort(key=lambda invoice: (invoice.created_at, invoice.id))
+    for invoice in invoices:
+        invoice.invoice_number = str(next(numbers))
+    return invoices
 
 
 def _is_due(matter: SeedMatter, month: int, rng: SeededRandom) -> bool:
-    if not (matter.time_entries or matter.expenses or matter.fixed_fees):
+    if not matter.items:
         return False
     if month == LAST_MONTH and rng.chance() < 0.4:
         return False
     if matter.billing_habit == "quarterly":
         return month % 3 == 2 or month >= matter.last_month
     if matter.billing_habit == "completion":
-        return month >= matter.last_month or bool(matter.fixed_fees)
+        return month >= matter.last_month or any(isinstance(item, FixedFee) for item in matter.items)
     if matter.billing_habit == "neglected":
         return month % 12 == 5 and month < LAST_MONTH - 7
     if month in matter.extra_write_downs:
@@ -93,23 +113,28 @@ def _groups(client: SeedClient, due: list[SeedMatter]) -> Iterator[list[SeedMatt
         yield due[start : start + size]
 
 
-def _draw_bill(client: SeedClient, group: list[SeedMatter], month: int, rng: SeededRandom) -> SeedBill | None:
-    """Return the bill of a group of matters; None if its amount is too small."""
+def _draw_invoice(group: list[SeedMatter], month: int, rng: SeededRandom) -> Invoice | None:
+    """
+    Return the invoice of a group of matters; None if its amount is too small.
+
+    Items created after the invoice stay unbilled.
+    """
     created, dated = _draw_dates(month, rng)
-    worked = sum(entry.amount or 0 for matter in group for entry in matter.time_entries if entry.created_at < created)
-    costs = sum(item.amount for matter in group for item in matter.expenses if item.created_at < created)
-    costs += sum(item.amount for matter in group for item in matter.fixed_fees if item.created_at < created)
+    items = [item for matter in group for item in matter.items if item.created_at < created]
+    worked = sum(item.amount or 0 for item in items if isinstance(item, TimeEntry))
+    total = sum(item.amount or 0 for item in items)
     is_last = all(month >= matter.last_month for matter in group)
-    if worked < 0 or worked + costs <= 0 or (worked + costs < _MINIMUM and not is_last):
+    if worked < 0 or total <= 0 or (total < _MINIMUM and not is_last):
         return None
-    invoice = Invoice(rng.uuid(), client.client_id, "", iso(dated), "draft", None, 0, 0, created, created)
-    bill = SeedBill(invoice, group)
+    invoice = Invoice(rng.uuid(), group, items, iso(dated), created, created, total, total)
+    for item in items:
+        item.invoice_id, item.modified_at = invoice.id, created
     for matter in group:
-        _move_items(bill, matter)
-    net = worked - _draw_write_down(bill, client, worked, month, rng)
-    invoice.amount = invoice.balance = net + costs
-    _set_state(bill, client, month, dated, rng)
-    return bill
+        matter.items = [item for item in matter.items if item.invoice_id is None]
+    invoice.amount -= _draw_write_down(invoice, worked, month, rng)
+    invoice.balance = invoice.amount
+    _set_state(invoice, month, dated, rng)
+    return invoice
 
 
 def _draw_dates(month: int, rng: SeededRandom) -> tuple[str, int]:
@@ -121,26 +146,10 @@ def _draw_dates(month: int, rng: SeededRandom) -> tuple[str, int]:
     return instant(first, 50_400 + rng.below(28_000), rng.below(1_000_000)), dated
 
 
-def _move_items(bill: SeedBill, matter: SeedMatter) -> None:
-    """Move the items created before the invoice from the matter to the bill; the others stay unbilled."""
-    for unbilled, billed in (
-        (matter.time_entries, bill.time_entries),
-        (matter.expenses, bill.expenses),
-        (matter.fixed_fees, bill.fixed_fees),
-    ):
-        for item in unbilled:
-            if item.created_at < bill.invoice.created_at:
-                item.invoice_id, item.modified_at = bill.invoice.invoice_id, bill.invoice.created_at
-                billed.append(item)  # type: ignore[arg-type]
-    matter.time_entries = [item for item in matter.time_entries if item.invoice_id is None]
-    matter.expenses = [item for item in matter.expenses if item.invoice_id is None]
-    matter.fixed_fees = [item for item in matter.fixed_fees if item.invoice_id is None]
-
-
-def _draw_write_down(bill: SeedBill, client: SeedClient, worked: int, month: int, rng: SeededRandom) -> int:
+def _draw_write_down(invoice: Invoice, worked: int, month: int, rng: SeededRandom) -> int:
     """Draw the write-down of time fees: mostly positive, often zero, rarely negative."""
-    extra = max(matter.extra_write_downs.get(month, 0.0) for matter in bill.matters)
-    mean = max(0.01, bill.matters[0].area.write_down + client.extra_write_down)
+    extra = max(matter.extra_write_downs.get(month, 0.0) for matter in invoice.matters)
+    mean = max(0.01, invoice.matters[0].area.write_down + invoice.client.extra_write_down)
     chance = rng.chance()
     if chance < 0.025 and not extra:
         share = -0.005 - 0.025 * rng.chance()
@@ -153,23 +162,24 @@ def _draw_write_down(bill: SeedBill, client: SeedClient, worked: int, month: int
     return round(write_down / (500 * CENT)) * 500 * CENT if write_down > 20_000 * CENT else write_down
 
 
-def _set_state(bill: SeedBill, client: SeedClient, month: int, dated: int, rng: SeededRandom) -> None:
+def _set_state(invoice: Invoice, month: int, dated: int, rng: SeededRandom) -> None:
     """Set the state that the invoice has on the last day."""
-    invoice, months_ago = bill.invoice, LAST_MONTH - month
-    if any(month in matter.extra_write_downs for matter in bill.matters):
+    months_ago = LAST_MONTH - month
+    if any(month in matter.extra_write_downs for matter in invoice.matters):
         # An invoice that an auditor wrote down is final.
         months_ago = LAST_MONTH
     state = rng.weighted(_STATES, _STATE_WEIGHTS[months_ago]) if months_ago in _STATE_WEIGHTS else "final"
     invoice.invoice_state = state
     if state == "final":
-        _finalize(invoice, client, dated, rng)
+        _finalize(invoice, dated, rng)
     elif state != "draft" and month < LAST_MONTH:
         reviewed = min(dated + rng.below(6), END - 1)
         invoice.modified_at = max(invoice.created_at, rng.office_instant(reviewed))
 
 
-def _finalize(invoice: Invoice, client: SeedClient, dated: int, rng: SeededRandom) -> None:
+def _finalize(invoice: Invoice, dated: int, rng: SeededRandom) -> None:
     """Set a final invoice's due date, and its balance after the client's payments."""
+    client = invoice.client
     invoice.due_date = iso(dated + client.payment_days)
     issued = rng.office_instant(min(dated, END - 1))
     invoice.modified_at = max(invoice.created_at, issued)
@@ -183,9 +193,5 @@ def _finalize(invoice: Invoice, client: SeedClient, dated: int, rng: SeededRando
     paid = dated + rng.between(earliest, latest) + max(0, client.payment_days - 30) // 2
     in_part = rng.chance() < part_share or (paid > END and client.payment_habit == "dragging" and rng.chance() < 0.5)
     if paid <= END or (in_part and dated < END - 20):
-        invoice.balance = _draw_balance(invoice.amount, rng) if in_part else 0
+        invoice.balance = to_cents(round(invoice.amount * rng.pick((0.1, 0.25, 0.4, 0.5, 0.6)))) if in_part else 0
         invoice.modified_at = max(invoice.modified_at, rng.office_instant(min(paid, END - 1)))
-
-
-def _draw_balance(amount: int, rng: SeededRandom) -> int:
-    return to_cents(round(amount * rng.pick((0.1, 0.25, 0.4, 0.5, 0.6))))

@@ -15,10 +15,9 @@ from billframes.sandbox.seed.basics import (
     END,
     FIRST_MONTH,
     LAST_MONTH,
-    Expense,
     FixedFee,
+    Item,
     SeededRandom,
-    TimeEntry,
     day,
     iso,
     month_days,
@@ -36,7 +35,7 @@ _BILLING_WEIGHTS = (83, 9, 4, 2, 2)
 
 @dataclass(slots=True, eq=False)
 class SeedMatter:
-    """A matter's record, how it develops, and its unbilled items."""
+    """A matter's record, how it develops, and its items."""
 
     matter_id: str
     name: str
@@ -81,9 +80,8 @@ class SeedMatter:
     """Number of fixed fees so far."""
     intensity: float = 0.0
     """How much work it has this month."""
-    time_entries: list[TimeEntry] = field(default_factory=list)
-    expenses: list[Expense] = field(default_factory=list)
-    fixed_fees: list[FixedFee] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    """Those that are not billed yet."""
 
 
 class Staffing:

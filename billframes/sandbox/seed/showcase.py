@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from billframes.sandbox.schema import CENT
-from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Invoice, SeededRandom, day, iso, money, month_days
-from billframes.sandbox.seed.billing import SeedBill
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, SeededRandom, day, iso, money, month_days
+from billframes.sandbox.seed.billing import Invoice
 from billframes.sandbox.seed.clients import FIRM_NAME, SeedClient
 from billframes.sandbox.seed.data_files import AREA_BY_KEY, load_toml
 from billframes.sandbox.seed.matters import SeedMatter, Staffing
@@ -74,7 +74,7 @@ def _draw_internal_matters(rng: SeededRandom, firm: SeedClient, people: list[Per
         yield matter
 
 
-def invoices_without_items(matters: list[SeedMatter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[SeedBill]:
+def invoices_without_items(matters: list[SeedMatter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[Invoice]:
     """Yield the invoices without items: an opening balance from a former system, and the credit notes."""
     matter = next(each for each in matters if each.name == _DATA["opening_balance"])
     yield _without_items(matter, "2024-01-02", 4_820.0, 1_320.0, numbers, rng)
@@ -85,42 +85,36 @@ def invoices_without_items(matters: list[SeedMatter], numbers: Iterator[int], rn
 
 def _without_items(
     matter: SeedMatter, date: str, amount: float, balance: float, numbers: Iterator[int], rng: SeededRandom
-) -> SeedBill:
-    ordinal = day(date)
-    at = rng.office_instant(ordinal)
-    due = iso(ordinal + matter.client.payment_days)
-    ids = (rng.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{next(numbers)}")
-    return SeedBill(Invoice(*ids, date, "final", due, money(amount), money(balance), at, at), [matter])
+) -> Invoice:
+    at = rng.office_instant(day(date))
+    due = iso(day(date) + matter.client.payment_days)
+    invoice = Invoice(rng.uuid(), [matter], [], date, at, at, money(amount), money(balance), "", "final", due)
+    invoice.invoice_number = f"{'CN' if amount < 0 else 'OB'}-{next(numbers)}"
+    return invoice
 
 
-def adjust_invoices(bills: list[SeedBill], adjusted: set[str]) -> None:
+def adjust_invoices(invoices: list[Invoice], adjusted: set[str]) -> None:
     """
     Write off one client's first hourly invoice completely, and let another client pay one invoice twice.
 
-    Parameters
-    ----------
-    bills : list of SeedBill
-        The bills of a month.
-    adjusted : set of str
-        The ids of clients whose invoice was adjusted in this or an earlier month.
+    `adjusted` are the ids of clients whose invoice was adjusted in an earlier month; this month's are added.
     """
-    for bill in bills:
-        invoice, client = bill.invoice, bill.matters[0].client
-        if client.client_id in adjusted:
+    for invoice in invoices:
+        if invoice.client_id in adjusted:
             continue
-        if _is_to_write_off(client, bill):
+        if _is_to_write_off(invoice):
             invoice.amount = invoice.balance = 0
-            adjusted.add(client.client_id)
-        elif _is_to_overpay(client, invoice):
+            adjusted.add(invoice.client_id)
+        elif _is_to_overpay(invoice):
             invoice.balance = -invoice.amount
-            adjusted.add(client.client_id)
+            adjusted.add(invoice.client_id)
 
 
-def _is_to_write_off(client: SeedClient, bill: SeedBill) -> bool:
-    is_fitting = bill.invoice.invoice_state == "final" and 0 < bill.invoice.amount < 1_000_000 * CENT
-    return client.name.startswith("Fjellstr") and is_fitting and not bill.expenses and not bill.fixed_fees
+def _is_to_write_off(invoice: Invoice) -> bool:
+    is_fitting = invoice.invoice_state == "final" and 0 < invoice.amount < 1_000_000 * CENT
+    return invoice.client.name.startswith("Fjellstr") and is_fitting and invoice.has_only_time
 
 
-def _is_to_overpay(client: SeedClient, invoice: Invoice) -> bool:
+def _is_to_overpay(invoice: Invoice) -> bool:
     is_paid = invoice.balance == 0 and invoice.amount > 0
-    return client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02" and is_paid
+    return invoice.client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02" and is_paid

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
-from itertools import chain, count
+from itertools import count
 from operator import attrgetter
 from typing import Any
 
 from billframes.sandbox.credentials import credential_rows
-from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Expense, FixedFee, Invoice, SeededRandom, TimeEntry
-from billframes.sandbox.seed.billing import SeedBill, bill_month
+from billframes.sandbox.schema import table_columns
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Expense, FixedFee, Item, SeededRandom, TimeEntry
+from billframes.sandbox.seed.billing import Invoice, bill_month
 from billframes.sandbox.seed.clients import SeedClient, client_rows, draw_clients
 from billframes.sandbox.seed.custom_fields import draw_options, draw_value_rows, field_rows, option_rows
 from billframes.sandbox.seed.data_files import AREA_LABELS, code_rows, code_set_rows, load_toml
@@ -57,17 +57,15 @@ class Simulation:
     def insert_into(self, connection: sqlite3.Connection) -> None:
         """Simulate the months in order, and insert all rows."""
         self._insert_records(connection)
-        _insert_bills(connection, list(invoices_without_items(self.matters, self.invoice_numbers, self.rng)))
+        _insert_invoices(connection, list(invoices_without_items(self.matters, self.invoice_numbers, self.rng)))
         clients_matters = _by_client(self.matters)
         adjusted: set[str] = set()
         for month in range(FIRST_MONTH, LAST_MONTH + 1):
             self._draw_items(month)
-            bills = bill_month(clients_matters, month, self.invoice_numbers, self.rng)
-            adjust_invoices(bills, adjusted)
-            _insert_bills(connection, bills)
-        _insert_rows(connection, FixedFee, (fee for matter in self.matters for fee in matter.fixed_fees))
-        _insert_rows(connection, Expense, (expense for matter in self.matters for expense in matter.expenses))
-        _insert_rows(connection, TimeEntry, (entry for matter in self.matters for entry in matter.time_entries))
+            invoices = bill_month(clients_matters, month, self.invoice_numbers, self.rng)
+            adjust_invoices(invoices, adjusted)
+            _insert_invoices(connection, invoices)
+        _insert_items(connection, [item for matter in self.matters for item in matter.items])
 
     def _draw_items(self, month: int) -> None:
         """Draw a month's fixed fees, expenses and time entries, and add them to their matters."""
@@ -78,7 +76,7 @@ class Simulation:
             draw_expenses(matter, month, self.check_numbers, self.rng)
         for load in Workload.by_person(self.people, month, active, self.internal, self.rng):
             for matter, entry in draw_month(load, month, self.rng):
-                matter.time_entries.append(entry)
+                matter.items.append(entry)
 
     def _insert_records(self, connection: sqlite3.Connection) -> None:
         rng, matters = self.rng, self.matters
@@ -111,29 +109,24 @@ def _by_client(matters: list[SeedMatter]) -> list[tuple[SeedClient, list[SeedMat
     return list(groups.values())
 
 
-def _insert_bills(connection: sqlite3.Connection, bills: list[SeedBill]) -> None:
-    _insert_rows(connection, Invoice, (bill.invoice for bill in bills))
-    _insert(connection, "invoice_matter", chain.from_iterable(map(_invoice_matter_rows, bills)))
-    _insert_rows(connection, FixedFee, (fee for bill in bills for fee in bill.fixed_fees))
-    _insert_rows(connection, Expense, (expense for bill in bills for expense in bill.expenses))
-    _insert_rows(connection, TimeEntry, (entry for bill in bills for entry in bill.time_entries))
+def _insert_invoices(connection: sqlite3.Connection, invoices: list[Invoice]) -> None:
+    _insert_objects(connection, "invoice", invoices)
+    covered = ((each.id, matter.matter_id, at) for each in invoices for at, matter in enumerate(each.matters))
+    _insert(connection, "invoice_matter", covered)
+    _insert_items(connection, [item for each in invoices for item in each.items])
 
 
-def _invoice_matter_rows(bill: SeedBill) -> Iterator[tuple[str, str, int]]:
-    for position, matter in enumerate(bill.matters):
-        yield bill.invoice.invoice_id, matter.matter_id, position
+def _insert_items(connection: sqlite3.Connection, items: list[Item]) -> None:
+    for kind, table in ((FixedFee, "fixed_fee"), (Expense, "expense"), (TimeEntry, "time_entry")):
+        _insert_objects(connection, table, (item for item in items if type(item) is kind))
 
 
-_TABLES = {FixedFee: "fixed_fee", Expense: "expense", TimeEntry: "time_entry", Invoice: "invoice"}
-
-
-def _insert_rows(connection: sqlite3.Connection, kind: type[Any], rows: Iterable[Any]) -> None:
-    _insert(connection, _TABLES[kind], map(attrgetter(*(each.name for each in fields(kind))), rows))
+def _insert_objects(connection: sqlite3.Connection, table: str, objects: Iterable[Any]) -> None:
+    """Insert objects whose attributes are the table's columns; `id` is its id column."""
+    names = ["id" if name == f"{table}_id" else name for name in table_columns(connection, table)]
+    _insert(connection, table, map(attrgetter(*names), objects))
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    rows = iter(rows)
-    first = next(rows, None)
-    if first is not None:
-        sql = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"  # noqa: S608
-        connection.executemany(sql, chain((first,), rows))
+    marks = ", ".join("?" for _ in table_columns(connection, table))
+    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608

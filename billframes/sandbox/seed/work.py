@@ -9,6 +9,7 @@ the check's number.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from billframes.sandbox.schema import BILLING_TYPES, SCALE, value_at_rate
@@ -166,13 +167,12 @@ def _draw_entry(
             rate = round(load.rate * matter.client.rate_share)
             amount = value_at_rate(hours, rate)
     elif billing_type == "fixedFee" and matter.current_fee and chance() < 0.88:
-        fee = matter.current_fee.fixed_fee_id
+        fee = matter.current_fee.id
     created, modified = _draw_instants(person, ordinal, rng)
+    entry_id, time = rng.uuid(), _draw_time_of_day(person, start, rng)
     return TimeEntry(
-        *(rng.uuid(), matter.matter_id, person.user_id, iso(ordinal), _draw_time_of_day(person, start, rng), text),
-        *(hours, billing_type, rate, amount, None, fee),
-        *_draw_codes(matter, activity, task, rng),
-        *(created, modified),
+        *(entry_id, matter.matter_id, person.user_id, iso(ordinal), text, amount, created, modified),
+        *(time, hours, billing_type, rate, fee, *_draw_codes(matter, activity, task, rng)),
     )
 
 
@@ -237,11 +237,9 @@ def _draw_correction(entry: TimeEntry, rng: SeededRandom) -> TimeEntry:
     hours = -min(entry.hours, rng.between(1, 8) * _TENTH) if is_negative else 0
     note = f"Correction of entry of {entry.date}: time recorded twice"
     text = note if is_negative else f"{entry.description} (no time)"
-    return TimeEntry(
-        *(rng.uuid(), entry.matter_id, entry.user_id, entry.date, None, text, hours, entry.billing_type),
-        *(entry.rate, None if entry.rate is None else value_at_rate(hours, entry.rate), None, entry.fixed_fee_id),
-        *(entry.activity_code, entry.task_code, entry.modified_at, entry.modified_at),
-    )
+    amount = None if entry.rate is None else value_at_rate(hours, entry.rate)
+    corrected = replace(entry, id=rng.uuid(), time=None, description=text, created_at=entry.modified_at)
+    return replace(corrected, hours=hours, amount=amount)
 
 
 def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iterator[tuple[SeedMatter, TimeEntry]]:
@@ -252,18 +250,11 @@ def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iter
     matter = load.internal[rng.weighted((0, 1, 2, 3), (40, 25, 28 if person.role == "principal" else 8, 4))]
     tenths = min(40, max(3, round(person.office_hours * 44 * (0.4 + 1.2 * rng.chance()))))
     text = rng.pick(_DATA["internal_narratives"][matter.internal_topic])
-    entry_id, date, hours = rng.uuid(), iso(ordinal), tenths * _TENTH
+    entry_id = rng.uuid()
     created, modified = _draw_instants(person, ordinal, rng)
     if created <= LAST_INSTANT:
-        yield (
-            matter,
-            TimeEntry(
-                *(entry_id, matter.matter_id, person.user_id, date, None, text, hours, "nonBillable"),
-                # No rate, amount, invoice, fixed fee and codes.
-                *(None, None, None, None, None, None),
-                *(created, modified),
-            ),
-        )
+        own = (entry_id, matter.matter_id, person.user_id, iso(ordinal), text, None, created, modified)
+        yield matter, TimeEntry(*own, None, tenths * _TENTH, "nonBillable")
 
 
 def draw_expenses(matter: SeedMatter, month: int, check_numbers: Iterator[int], rng: SeededRandom) -> None:
@@ -274,7 +265,7 @@ def draw_expenses(matter: SeedMatter, month: int, check_numbers: Iterator[int], 
         chance *= 0.62
         expense = _draw_expense(matter, next_working_day(days[rng.below(len(days))]), check_numbers, rng)
         if expense.created_at <= LAST_INSTANT:
-            matter.expenses.append(expense)
+            matter.items.append(expense)
 
 
 def _draw_expense(matter: SeedMatter, ordinal: int, check_numbers: Iterator[int], rng: SeededRandom) -> Expense:
@@ -286,9 +277,8 @@ def _draw_expense(matter: SeedMatter, ordinal: int, check_numbers: Iterator[int]
     created = instant(ordinal + int(rng.random.expovariate(0.12)), 50_400 + rng.below(30_000), rng.below(1_000_000))
     has_code = matter.uses_codes and rng.chance() < 0.97
     return Expense(
-        *(rng.uuid(), matter.matter_id, user, iso(ordinal), text),
-        money(low + (high - low) * rng.chance() ** 2),
-        *(None, code if has_code else None, check, created, created),
+        *(rng.uuid(), matter.matter_id, user, iso(ordinal), text, money(low + (high - low) * rng.chance() ** 2)),
+        *(created, created, code if has_code else None, check),
     )
 
 
@@ -318,10 +308,8 @@ def _charge(matter: SeedMatter, month: int, text: str, dollars: int, rng: Seeded
     user = matter.responsible.user_id if matter.responsible and rng.chance() < 0.7 else None
     activity = "A106" if matter.uses_codes else None
     task = "C300" if matter.uses_codes and matter.area.code_set == "UTBMS-COU" else None
-    fee = FixedFee(
-        *(rng.uuid(), matter.matter_id, user, iso(ordinal), text, money(dollars), None),
-        *(activity, task, created, created),
-    )
-    matter.fixed_fees.append(fee)
+    own = (rng.uuid(), matter.matter_id, user, iso(ordinal), text, money(dollars), created, created)
+    fee = FixedFee(*own, activity, task)
+    matter.items.append(fee)
     matter.current_fee = fee
     matter.fees_charged += 1
