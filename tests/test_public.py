@@ -127,7 +127,6 @@ NEED_AN_EXTRA = {
     *(
         "sandbox.app",
         "sandbox.earlier_months",
-        "sandbox.endpoints",
         "sandbox.fault_injection",
         "sandbox.server",
         "sandbox.throttle",

@@ -41,12 +41,20 @@ class View:
     detail: bool = False
     rates: bool = False
 
-    def shows(self, name: str) -> bool:
-        """Tell whether the response has a detail that lists only show if selected."""
-        return self.detail or name in self.select
+    def shows(self, *names: str) -> bool:
+        """Tell whether the response has a detail that lists only show if one of these names is selected."""
+        return self.detail or not self.select.isdisjoint(names)
 
 
 Render = Callable[[sqlite3.Connection, list[Row], View], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedReference:
+    """The columns of a table's rows that other records embed, by property name."""
+
+    table: str
+    columns: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,30 +62,22 @@ class Collection:
     """
     The SQL that reads the records of one resource from the tables.
 
-    Parameters
-    ----------
-    resource : Resource
-        The API's own declaration.
-    columns : mapping
-        Property name to SQL expression. `render` gets rows with these properties.
-    order : tuple of str
-        SQL expressions that order an unsorted list. Ties are always ordered by id.
-    render : callable, optional
-        Turns rows into the API's records in place, and removes properties that the response does not show.
-    references : mapping
-        The records that are embedded, if the response shows them, by property; `client` is that of `clientId`.
-    where : mapping
-        The SQL condition of each filter that is more than "equal to its property"; or one condition for true and one
-        for false. `{}` before a column is replaced by a unary plus if SQLite should not use the column's index.
-    always : frozenset of str
-        Details that lists show without being selected.
+    `columns` has the SQL expression of each property, or the embedded record whose id is the property's name with "Id";
+    it is omitted if there is no id. `order` are the expressions that order an unsorted list; ties are always ordered by
+    id. `details` are the properties that lists show only if one of these `select` names is selected, or never (""); an
+    embedded record needs its own name. Those in `always` are shown without being selected. The property `omitted` is
+    omitted if it is null. `render` changes the records in place.
+
+    `where` has the condition of each filter that is more than "equal to its property", or one condition for true and
+    one for false. `{}` before a column is replaced by a unary plus if SQLite should not use the column's index.
     """
 
     resource: Resource
-    columns: Mapping[str, str]
+    columns: Mapping[str, str | EmbeddedReference]
     order: tuple[str, ...]
+    details: Mapping[str, str] = field(default_factory=dict)
+    omitted: str = ""
     render: Render | None = None
-    references: Mapping[str, EmbeddedReference] = field(default_factory=dict)
     where: Mapping[str, str | Mapping[bool, str]] = field(default_factory=dict)
     always: frozenset[str] = frozenset()
 
@@ -90,6 +90,12 @@ class Collection:
     def key(self) -> str:
         """The table's id column."""
         return self.resource.id_column
+
+    def shown_columns(self, view: View) -> dict[str, str | EmbeddedReference]:
+        """Return the columns that a view shows."""
+        needed = {name: name for name, column in self.columns.items() if not isinstance(column, str)} | {**self.details}
+        hidden = {name for name, selected in needed.items() if not view.shows(*selected.split())}
+        return {name: column for name, column in self.columns.items() if name not in hidden}
 
 
 def read_page(
@@ -135,13 +141,11 @@ def _read_page_ids(connection: CachingConnection, collection: Collection, query:
         f"SELECT json_group_array(id) FROM (SELECT {collection.key} AS id FROM {collection.table}{where}"  # noqa: S608
         f" ORDER BY {order} LIMIT :limit OFFSET :offset)"
     )
-    ids: list[str] = _query_json(
-        connection, paging, {**_bound_values(query.filters), "limit": limit, "offset": skipped}
-    )
+    ids: list[str] = query_json(connection, paging, {**_bound_values(query.filters), "limit": limit, "offset": skipped})
     return ids[::-1] if backwards else ids
 
 
-def _query_json(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> Any:
+def query_json(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any] | Sequence[Any] = ()) -> Any:
     """
     Run a query whose result is one JSON text, and decode it.
 
@@ -166,33 +170,41 @@ def read_record(connection: sqlite3.Connection, collection: Collection, id_: str
     return next(iter(_read_records(connection, collection, [id_], view)), None)
 
 
-def query_rows(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any] | Sequence[Any] = ()) -> list[Row]:
-    """Run a query and return its rows as dicts by column name."""
-    cursor = connection.execute(sql, values)
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
-
-
 def _read_records(connection: sqlite3.Connection, collection: Collection, ids: list[str], view: View) -> list[Row]:
-    rows = _read_rows(connection, collection.table, collection.key, collection.columns, ids)
+    columns = collection.shown_columns(view)
+    own = {name: column if isinstance(column, str) else "NULL" for name, column in columns.items()}
+    rows = _read_rows(connection, collection.table, collection.key, own, ids)
     records = [rows[each] for each in ids if each in rows]
-    for name, reference in collection.references.items():
-        if view.shows(name):
-            _embed(connection, records, name, reference)
+    for name, column in columns.items():
+        if not isinstance(column, str):
+            _embed(connection, records, name, column)
+    omitted = [name for name, column in columns.items() if name == collection.omitted or not isinstance(column, str)]
+    for record in records:
+        for name in omitted:
+            if record[name] is None:
+                del record[name]
     if collection.render:
         collection.render(connection, records, view)
     return records
 
 
+def _embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: EmbeddedReference) -> None:
+    """Set a property to the embedded form of the record whose id is beside it; null if there is no id."""
+    ids = {record[f"{name}Id"] for record in records}
+    found = _read_rows(connection, reference.table, f"{reference.table}_id", reference.columns, ids)
+    for record in records:
+        record[name] = found.get(record[f"{name}Id"])
+
+
 def _read_rows(
     connection: sqlite3.Connection, table: str, key: str, columns: Mapping[str, str], ids: Iterable[str | None]
 ) -> dict[str, Row]:
-    pairs = ", ".join(f"'{name}', {sql}" for name, sql in columns.items())
     sql = (
-        f"SELECT json_group_object({key}, json_object({pairs})) FROM {table}"  # noqa: S608
+        f"SELECT json_group_object({key}, {json_object(columns)}) FROM {table}"  # noqa: S608
         f" WHERE {key} IN (SELECT value FROM json_each(:ids))"
     )
-    rows: dict[str, Row] = _query_json(connection, sql, {"ids": ids_as_json(ids)})
+    listed = msgspec.json.encode([each for each in set(ids) if each is not None]).decode()
+    rows: dict[str, Row] = query_json(connection, sql, {"ids": listed})
     return rows
 
 
@@ -242,14 +254,6 @@ def _order_clause(collection: Collection, query: ListQuery, *, backwards: bool, 
     return ", ".join(["+" + first if avoid_index else first, *rest])
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedReference:
-    """The columns of a table's rows that other records embed, by property name."""
-
-    table: str
-    columns: Mapping[str, str]
-
-
 def columns(names: str, **others: str) -> dict[str, str]:
     """
     Return the SQL expression of each property: `names` are columns of the same name in snake_case.
@@ -267,7 +271,23 @@ def scaled(column: str) -> str:
     return f"{column} / {SCALE}.0"
 
 
+def flag(condition: str) -> str:
+    """Return the SQL expression of true or false."""
+    return f"json(iif({condition}, 'true', 'false'))"
+
+
+def json_object(columns: Mapping[str, str]) -> str:
+    """Return the SQL expression of an object with these properties."""
+    return "json_object(" + ", ".join(f"'{name}', {sql}" for name, sql in columns.items()) + ")"
+
+
+def json_array(item: str, rows: str) -> str:
+    """Return the SQL expression of an array with an item for each row of a query, in its order."""
+    return f"json((SELECT json_group_array({item}) FROM ({rows})))"  # noqa: S608
+
+
 FULL_NAME = "trim(first_name || ' ' || last_name)"
+META = json_object(columns("createdAt modifiedAt"))
 CLIENT = EmbeddedReference("client", columns("name reference"))
 MATTER = EmbeddedReference("matter", columns("name reference"))
 # The description does not show the embedded user and practice area; these are the documented assumption.
@@ -282,31 +302,3 @@ INVOICE = EmbeddedReference(
     ),
 )
 FIXED_FEE = EmbeddedReference("fixed_fee", columns("", id="fixed_fee_id", label="description", amount=scaled("amount")))
-
-
-def ids_as_json(ids: Iterable[str | None]) -> str:
-    """Return the distinct ids, without nulls, as a JSON array for SQLite's `json_each`."""
-    return msgspec.json.encode([each for each in set(ids) if each is not None]).decode()
-
-
-def read_references(
-    connection: sqlite3.Connection, reference: EmbeddedReference, ids: Iterable[str | None]
-) -> dict[str, Row]:
-    """Return the embedded form of each id."""
-    return _read_rows(connection, reference.table, f"{reference.table}_id", reference.columns, ids)
-
-
-def _embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: EmbeddedReference) -> None:
-    """Set a property to the embedded form of the record whose id is beside it, if there is an id."""
-    found = read_references(connection, reference, (record[f"{name}Id"] for record in records))
-    for record in records:
-        if (id_ := record[f"{name}Id"]) is not None:
-            record[name] = found[id_]
-
-
-def put_meta(records: list[Row], *, shown: bool) -> None:
-    """Turn the columns createdAt and modifiedAt into `meta`, or remove them."""
-    for record in records:
-        meta = {"createdAt": record.pop("createdAt"), "modifiedAt": record.pop("modifiedAt")}
-        if shown:
-            record["meta"] = meta

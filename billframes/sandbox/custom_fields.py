@@ -10,12 +10,11 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from billframes.sandbox.collection import Collection, Row, View, columns, ids_as_json, query_rows
+from billframes.sandbox.collection import Collection, columns, json_array, json_object
 from billframes.sandbox.problems import Faults, quoted
 from billframes.sandbox.query_parameters import read_date
 from billframes.sandbox.request_bodies import PLACE, read_flag, read_text
@@ -24,68 +23,52 @@ from billframes.schema.resources import CUSTOM_FIELDS
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
-def _render_field(connection: sqlite3.Connection, records: list[Row], _view: View) -> None:
-    sql = """
-        SELECT custom_field_id, option_id AS "optionId", label FROM custom_field_option
-        WHERE custom_field_id IN (SELECT value FROM json_each(:ids)) ORDER BY position, option_id
-    """
-    enums = {record["id"]: record for record in records if record["valueType"] == "enum"}
-    for record in enums.values():
-        record["options"] = []
-    for option in query_rows(connection, sql, {"ids": ids_as_json(enums)}):
-        enums[option.pop("custom_field_id")]["options"].append(option)
-
+_OPTIONS = """
+    SELECT * FROM custom_field_option WHERE custom_field_id = custom_field.id
+    ORDER BY position, option_id
+"""
 
 CUSTOM_FIELD_COLLECTION = Collection(
     resource=CUSTOM_FIELDS,
-    columns=columns("id entity name valueType"),
+    columns=columns(
+        "id entity name valueType",
+        options=f"json(iif(value_type = 'enum', {json_array(json_object(columns('optionId label')), _OPTIONS)}, NULL))",
+    ),
     order=("entity", "position"),
-    render=_render_field,
+    omitted="options",
 )
 
 
-def put_custom_fields(connection: sqlite3.Connection, objects: Mapping[str, Row]) -> None:
-    """Set `customFields` of records' objects by id, in the fields' order; fields without a value are left out."""
-    sql = """
-        SELECT v.record_id AS "record", v.value AS "stored", o.label AS "label",
-               f.id AS "id", f.name AS "name", f.value_type AS "valueType", v.option_id AS "optionId"
+_FIELD = columns("id name valueType")
+_ENUM = json_object({**_FIELD, **columns("optionId", value="label")})
+_OTHER = json_object({**_FIELD, "value": "json(value)"})
+
+
+def custom_values(table: str) -> str:
+    """Return the SQL expression of a record's `customFields`: the fields with a value, in the fields' order."""
+    rows = f"""
+        SELECT f.id, f.name, f.value_type, v.value, v.option_id, o.label
         FROM custom_value v
         JOIN custom_field f ON f.id = v.custom_field_id
         LEFT JOIN custom_field_option o ON o.option_id = v.option_id
-        WHERE v.record_id IN (SELECT value FROM json_each(:ids)) AND coalesce(v.value, o.label) IS NOT NULL
+        WHERE v.record_id = {table}.{table}_id AND coalesce(v.value, o.label) IS NOT NULL
         ORDER BY f.position, f.id
-    """
-    for each in objects.values():
-        each["customFields"] = []
-    for row in query_rows(connection, sql, {"ids": ids_as_json(objects)}):
-        record_id, stored, label = row.pop("record"), row.pop("stored"), row.pop("label")
-        objects[record_id]["customFields"].append(row | _read_value(stored, label, row))
+    """  # noqa: S608
+    return json_array(f"json(iif(value_type = 'enum', {_ENUM}, {_OTHER}))", rows)
 
 
-def _read_value(stored: str | None, label: str | None, row: Row) -> Row:
-    """Return the value; an enum's value is its option's label, and only enums keep their option id."""
-    if row["valueType"] == "enum":
-        return {"value": label}
-    del row["optionId"]
-    return {"value": msgspec.json.decode(stored or "null")}
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """A field's new value as JSON text, or its new option; if both are None, the field is cleared."""
-
-    field_id: str
-    value: str | None = None
-    option_id: str | None = None
+# A field's new value as JSON text, or its new option.
+_Change = tuple[str | None, str | None]
+_CLEARED: _Change = (None, None)
 
 
 def read_changes(
     connection: sqlite3.Connection, entity: str, entries: Iterable[Mapping[str, Any]], faults: Faults
-) -> list[FieldChange]:
-    """Return the changes in a body's `customFields`, and add their faults."""
+) -> dict[str, _Change]:
+    """Return the changes in a body's `customFields` by field id, and add their faults."""
     rows = connection.execute("SELECT id, value_type FROM custom_field WHERE entity = ?", [entity])
     types: dict[str, str] = dict(rows.fetchall())
-    changes: dict[str, FieldChange] = {}
+    changes: dict[str, _Change] = {}
     for entry in entries:
         field_id, place = entry.get("id"), entry[PLACE]
         if field_id is None:
@@ -96,41 +79,41 @@ def read_changes(
             faults.add_body(f"{place}/id", f"is {quoted(field_id)}, which is listed already")
         else:
             changes[field_id] = _read_change(connection, field_id, types[field_id], entry, faults)
-    return list(changes.values())
+    return changes
 
 
-def write_changes(connection: sqlite3.Connection, record_id: str, changes: Iterable[FieldChange] | None) -> None:
+def write_changes(connection: sqlite3.Connection, record_id: str, changes: Mapping[str, _Change]) -> None:
     """Set or clear the fields of a record."""
-    for each in changes or ():
-        sql = "DELETE FROM custom_value WHERE record_id = ? AND custom_field_id = ?"
-        connection.execute(sql, [record_id, each.field_id])
-        if each.value is not None or each.option_id is not None:
-            row = [record_id, each.field_id, each.value, each.option_id]
-            connection.execute("INSERT INTO custom_value VALUES (?, ?, ?, ?)", row)
+    for field_id, change in changes.items():
+        connection.execute(
+            "DELETE FROM custom_value WHERE record_id = ? AND custom_field_id = ?", [record_id, field_id]
+        )
+        if change != _CLEARED:
+            connection.execute("INSERT INTO custom_value VALUES (?, ?, ?, ?)", [record_id, field_id, *change])
 
 
 def _read_change(
     connection: sqlite3.Connection, field_id: str, kind: str, entry: Mapping[str, Any], faults: Faults
-) -> FieldChange:
+) -> _Change:
     place, option_id, value = entry[PLACE], entry.get("optionId"), entry.get("value")
     if option_id is not None:
         if kind != "enum":
             faults.add_body(f"{place}/optionId", f"is for enum fields, and this one is a {kind} field")
         elif not _find_options(connection, field_id, "option_id", option_id):
             faults.add_body(f"{place}/optionId", f"is {quoted(option_id)}, and the field has no such option")
-        return FieldChange(field_id, option_id=option_id)
+        return None, option_id
     if value is None:
         has_fault = faults.has(f"{place}/value") or faults.has(f"{place}/optionId")
         if "value" not in entry and not has_fault:
             faults.add_body(place, "has neither value nor optionId; a value of null clears the field")
-        return FieldChange(field_id)
+        return _CLEARED
     if kind == "enum":
-        return FieldChange(field_id, option_id=_read_label(connection, field_id, value, place, faults))
+        return None, _read_label(connection, field_id, value, place, faults)
     try:
-        return FieldChange(field_id, msgspec.json.encode(_READERS[kind](value)).decode())
+        return msgspec.json.encode(_READERS[kind](value)).decode(), None
     except ValueError as error:
         faults.add_body(f"{place}/value", str(error))
-        return FieldChange(field_id)
+        return _CLEARED
 
 
 def _read_label(connection: sqlite3.Connection, field_id: str, label: Any, place: str, faults: Faults) -> str | None:

@@ -200,6 +200,9 @@ class FaultMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a call, or inject a fault."""
         kind = self._injector.draw_fault() if scope["type"] == "http" else None
+        if kind == "lost":
+            await self._process(scope, receive)
+            kind = "500" if self._injector.happens(0.5) else "drop"
         if kind is None:
             await self._app(scope, receive, send)
         elif kind == "cut":
@@ -207,11 +210,9 @@ class FaultMiddleware:
             await _send_cut(send, start, body[: len(body) // 2])
         elif kind == "drop":
             await _send_cut(send, _START, b"")
-        elif kind == "lost":
-            await self._process(scope, receive)
-            await (_problem(500).send(send) if self._injector.happens(0.5) else _send_cut(send, _START, b""))
         else:
-            await _problem(int(kind)).send(send)
+            problem = HttpProblem(int(kind), "The sandbox injected this fault, as its settings require.")
+            await problem.response()(scope, receive, send)
 
     async def _process(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
         messages: list[Message] = []
@@ -230,10 +231,6 @@ async def _send_cut(send: Send, start: Message, body: bytes) -> None:
     """Send fewer bytes than the headers promise; the server then closes the connection."""
     await send(start)
     await send({"type": "http.response.body", "body": body, "more_body": True})
-
-
-def _problem(status: int) -> HttpProblem:
-    return HttpProblem(status, "The sandbox injected this fault, as its settings require.")
 
 
 # Seconds to wait for the current change.

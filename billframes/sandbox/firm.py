@@ -7,28 +7,29 @@ all of its response. Both are documented assumptions.
 from __future__ import annotations
 
 import sqlite3
+from typing import Any
 
-from billframes.sandbox.collection import FULL_NAME, Collection, Row, View, columns, query_rows
-from billframes.sandbox.custom_fields import put_custom_fields
-from billframes.sandbox.operations import Edit, Operation, refusal
+from billframes.sandbox.collection import (
+    FULL_NAME,
+    Collection,
+    Row,
+    columns,
+    flag,
+    json_array,
+    json_object,
+    query_json,
+)
+from billframes.sandbox.custom_fields import custom_values
+from billframes.sandbox.operations import Edit, create, delete, refusal, update, write
 from billframes.schema.resources import PRACTICE_AREAS, USERS
-
-
-def _render_user(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    if view.shows("customFields"):
-        put_custom_fields(connection, {record["userId"]: record for record in records})
-
-
-def _render_practice_area(_connection: sqlite3.Connection, records: list[Row], _view: View) -> None:
-    for record in records:
-        record["default"] = bool(record["default"])
-
 
 USER_COLLECTION = Collection(
     resource=USERS,
-    columns=columns("userId firstName lastName role email initials", name=FULL_NAME),
+    columns=columns(
+        "userId firstName lastName role email initials", name=FULL_NAME, customFields=custom_values("user")
+    ),
     order=("last_name", "first_name"),
-    render=_render_user,
+    details={"customFields": "customFields"},
     where={
         "email": "matches(email, :email, TRUE)",
         "query": " OR ".join(
@@ -40,37 +41,31 @@ USER_COLLECTION = Collection(
 
 PRACTICE_AREA_COLLECTION = Collection(
     resource=PRACTICE_AREAS,
-    columns=columns("practiceAreaId label", default="is_default"),
+    columns=columns("practiceAreaId label", default=flag("is_default")),
     order=("label",),
-    render=_render_practice_area,
+)
+
+_CODE = json_object(columns("code label codeSetId parentCode", selectable=flag("selectable")))
+_CODES = {
+    kind: json_array(_CODE, f"SELECT * FROM code WHERE kind = '{kind}' ORDER BY code_set_id, position, code")  # noqa: S608
+    for kind in ("activity", "task", "expense")
+}
+_CODE_SETS = json_array(
+    json_object(columns("codeSetId label description")), "SELECT * FROM code_set ORDER BY code_set_id"
 )
 
 
 def read_codes(connection: sqlite3.Connection) -> Row:
     """Return all LEDES codes by kind, and the code sets."""
-    codes: Row = {"activity": [], "task": [], "expense": []}
-    sql = """
-        SELECT kind, code, label, code_set_id AS "codeSetId", parent_code AS "parentCode", selectable
-        FROM code ORDER BY kind, code_set_id, position, code
-    """
-    for code in query_rows(connection, sql):
-        code["selectable"] = bool(code["selectable"])
-        codes[code.pop("kind")].append(code)
-    sets = 'SELECT code_set_id AS "codeSetId", label, description FROM code_set ORDER BY code_set_id'
-    return codes | {"codeSets": query_rows(connection, sets)}
+    codes: Row = query_json(connection, f"SELECT {json_object({**_CODES, 'codeSets': _CODE_SETS})}")
+    return codes
 
 
-_ASSUMED = " (a documented assumption)"
-
-
-def _create_area(edit: Edit) -> None:
-    _clear_default(edit)
-    edit.insert("practice_area", {"practice_area_id": edit.id, **edit.columns()})
-
-
-def _update_area(edit: Edit) -> None:
-    _clear_default(edit)
-    edit.set_columns(edit.columns())
+def _write_area(edit: Edit) -> None:
+    """Write a practice area. At most one is the default."""
+    if edit.sent.get("default"):
+        edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
+    write(edit)
 
 
 def _refuse_area_deletion(edit: Edit) -> None:
@@ -78,25 +73,11 @@ def _refuse_area_deletion(edit: Edit) -> None:
         raise refusal("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
 
 
-def _clear_default(edit: Edit) -> None:
-    """Unset the current default if the edit sets one, because at most one practice area is the default."""
-    if edit.sent.get("default"):
-        edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
-
+_AREA: dict[str, Any] = {"collection": PRACTICE_AREA_COLLECTION, "remark": " (a documented assumption)"}
 
 FIRM_WRITES = (
-    Operation(
-        method="POST", collection=PRACTICE_AREA_COLLECTION, run=_create_area, returns_record=True, remark=_ASSUMED
-    ),
-    Operation(
-        method="PUT", collection=PRACTICE_AREA_COLLECTION, run=_update_area, returns_record=True, remark=_ASSUMED
-    ),
-    Operation(
-        method="DELETE",
-        collection=PRACTICE_AREA_COLLECTION,
-        refuse=_refuse_area_deletion,
-        refused_if="The practice area has matters.",
-        remark=_ASSUMED,
-    ),
-    Operation(method="PUT", collection=USER_COLLECTION, returns_record=True, remark="; only custom fields can change"),
+    create(**_AREA, run=_write_area, returns_record=True),
+    update(**_AREA, run=_write_area, returns_record=True),
+    delete(**_AREA, refuse=_refuse_area_deletion, refused_if="The practice area has matters."),
+    update(collection=USER_COLLECTION, returns_record=True, remark="; only custom fields can change"),
 )

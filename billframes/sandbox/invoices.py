@@ -15,30 +15,27 @@ from decimal import Decimal
 from typing import Any
 
 from billframes.errors import ParameterError
-from billframes.sandbox.collection import CLIENT, MATTER, Collection, Row, View, columns, put_meta, read_record, scaled
+from billframes.sandbox.collection import CLIENT, MATTER, META, Collection, Row, View, columns, read_record, scaled
 from billframes.sandbox.schema import SCALE
 from billframes.sandbox.store import Store
 from billframes.schema.resources import INVOICES
 
-
-def _render_invoice(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    put_meta(records, shown=view.shows("meta"))
-
-
 INVOICE_COLLECTION = Collection(
     resource=INVOICES,
-    columns=columns(
-        "invoiceId clientId invoiceNumber invoiceDate invoiceState createdAt modifiedAt",
+    columns={
+        **columns("invoiceId clientId invoiceNumber invoiceDate invoiceState"),
         # The API shows the first of an invoice's matters.
-        matterId="(SELECT matter_id FROM invoice_matter m WHERE m.invoice_id = invoice.invoice_id"
+        "matterId": "(SELECT matter_id FROM invoice_matter m WHERE m.invoice_id = invoice.invoice_id"
         " ORDER BY position LIMIT 1)",
-        dueDate="CASE invoice_state WHEN 'final' THEN due_date END",
-        amount=scaled("amount"),
-        balance=scaled("balance"),
-    ),
+        "dueDate": "CASE invoice_state WHEN 'final' THEN due_date END",
+        "amount": scaled("amount"),
+        "balance": scaled("balance"),
+        "client": CLIENT,
+        "matter": MATTER,
+        "meta": META,
+    },
     order=("invoice_date",),
-    render=_render_invoice,
-    references={"client": CLIENT, "matter": MATTER},
+    details={"meta": "meta"},
     where={"matterId": "invoice_id IN (SELECT invoice_id FROM invoice_matter WHERE matter_id = :matterId)"},
 )
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -21,16 +20,17 @@ from billframes.sandbox.collection import (
     FIXED_FEE,
     INVOICE,
     MATTER,
+    META,
     USER,
     Collection,
-    Render,
+    EmbeddedReference,
     Row,
     View,
     columns,
-    put_meta,
+    flag,
     scaled,
 )
-from billframes.sandbox.operations import Edit, Operation, refusal
+from billframes.sandbox.operations import Edit, create, delete, refusal, update
 from billframes.sandbox.problems import quoted
 from billframes.sandbox.query_parameters import read_id
 from billframes.sandbox.schema import BILLING_TYPES, value_at_rate
@@ -46,37 +46,19 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
 _ALWAYS = frozenset({"invoice"})
 
 
-def _columns(table: str, own: str, **others: str) -> dict[str, str]:
+def _columns(
+    table: str, own: str, references: Mapping[str, EmbeddedReference] = _REFERENCES, **others: str
+) -> dict[str, str | EmbeddedReference]:
     """Return the columns of every item, and those of this kind of item."""
     client = f"(SELECT client_id FROM matter WHERE matter.matter_id = {table}.matter_id)"  # noqa: S608
-    shared = "matterId userId date description invoiceId createdAt modifiedAt"
-    return columns(f"{own} {shared}", clientId=client, amount=scaled("amount"), **others)
+    shared = columns(f"{own} matterId userId date description invoiceId", clientId=client, amount=scaled("amount"))
+    return {**shared, **others, **references, "billed": flag("invoice_id IS NOT NULL"), "meta": META}
 
 
-def _render_item(records: list[Row], view: View) -> None:
-    for record in records:
-        record["billed"] = record["invoiceId"] is not None
-    put_meta(records, shown=view.shows("meta"))
-
-
-def _render_time_entry(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    _render_item(records, view)
+def _hide_rates(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     for record in records:
         if not view.rates or record["billingType"] != "billable":
             del record["rate"], record["amount"]
-
-
-def _render_with_codes(*names: str) -> Render:
-    """Return a renderer for items that have their codes only in the single record."""
-
-    def render(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-        _render_item(records, view)
-        if not view.detail:
-            for record in records:
-                for name in names:
-                    del record[name]
-
-    return render
 
 
 TIME_ENTRY_COLLECTION = Collection(
@@ -84,13 +66,14 @@ TIME_ENTRY_COLLECTION = Collection(
     columns=_columns(
         "time_entry",
         "timeEntryId time billingType fixedFeeId activityCode taskCode",
+        {**_REFERENCES, "fixedFee": FIXED_FEE},
         hours=scaled("hours"),
         rate=scaled("rate"),
     ),
     order=("date",),
+    details={"meta": "meta"},
     always=_ALWAYS,
-    render=_render_time_entry,
-    references={**_REFERENCES, "fixedFee": FIXED_FEE},
+    render=_hide_rates,
     where={**_WHERE, "billed": {True: "billed = 1", False: "billed = 0"}},
 )
 
@@ -98,9 +81,8 @@ FIXED_FEE_COLLECTION = Collection(
     resource=FIXED_FEES,
     columns=_columns("fixed_fee", "fixedFeeId activityCode taskCode"),
     order=("date",),
+    details={"meta": "meta", "activityCode": "", "taskCode": ""},
     always=_ALWAYS,
-    render=_render_with_codes("activityCode", "taskCode"),
-    references=_REFERENCES,
     where=_WHERE,
 )
 
@@ -108,9 +90,8 @@ EXPENSE_COLLECTION = Collection(
     resource=EXPENSES,
     columns=_columns("expense", "expenseId expenseCode checkNumber"),
     order=("date",),
+    details={"meta": "meta", "expenseCode": ""},
     always=_ALWAYS,
-    render=_render_with_codes("expenseCode"),
-    references=_REFERENCES,
     where=_WHERE,
 )
 
@@ -208,22 +189,21 @@ def _refuse_fee_deletion(edit: Edit) -> None:
 
 
 _IF_BILLED: dict[str, Any] = {"refused_if": "The item is billed (on an invoice).", "refuse": _refuse_if_billed}
-_create, _update, _delete = (partial(Operation, method=each) for each in ("POST", "PUT", "DELETE"))
 
 TIME_ENTRY_WRITES = (
-    _create(collection=TIME_ENTRY_COLLECTION, run=_create_time, returns_record=True, check=_check_new_time),
-    _update(collection=TIME_ENTRY_COLLECTION, run=_update_time, check=_check_changed_time, **_IF_BILLED),
-    _delete(collection=TIME_ENTRY_COLLECTION, **_IF_BILLED),
+    create(collection=TIME_ENTRY_COLLECTION, run=_create_time, returns_record=True, check=_check_new_time),
+    update(collection=TIME_ENTRY_COLLECTION, run=_update_time, check=_check_changed_time, **_IF_BILLED),
+    delete(collection=TIME_ENTRY_COLLECTION, **_IF_BILLED),
 )
 
 ITEM_WRITES = (
     *TIME_ENTRY_WRITES,
-    _create(collection=EXPENSE_COLLECTION),
-    _update(collection=EXPENSE_COLLECTION, **_IF_BILLED),
-    _delete(collection=EXPENSE_COLLECTION, **_IF_BILLED),
-    _create(collection=FIXED_FEE_COLLECTION),
-    _update(collection=FIXED_FEE_COLLECTION, **_IF_BILLED | {"refuse": _refuse_fee_update}),
-    _delete(
+    create(collection=EXPENSE_COLLECTION),
+    update(collection=EXPENSE_COLLECTION, **_IF_BILLED),
+    delete(collection=EXPENSE_COLLECTION, **_IF_BILLED),
+    create(collection=FIXED_FEE_COLLECTION),
+    update(collection=FIXED_FEE_COLLECTION, **_IF_BILLED | {"refuse": _refuse_fee_update}),
+    delete(
         collection=FIXED_FEE_COLLECTION,
         refused_if="The fixed fee is billed, or is assigned to time entries.",
         refuse=_refuse_fee_deletion,

@@ -47,6 +47,7 @@ _PROBLEMS = {
     "413": ("TooLarge", f"The body is larger than {MAX_BYTES} bytes."),
     "415": ("UnsupportedMediaType", "The body is not `application/json` in UTF-8."),
 }
+_ID: _Json = {"name": "id", "in": "path", "required": True, "schema": _KINDS["id"]}
 _ACTING_USER_HEADER = {
     "name": ACTING_USER,
     "in": "header",
@@ -61,10 +62,19 @@ def document(collections: Iterable[Collection], writes: Iterable[Operation], *, 
     writes = tuple(writes)
     resources = [each.resource for each in collections]
     paths: dict[str, _Json] = {each.path: {"get": _list_operation(each)} for each in resources}
-    paths |= {f"{each.path}/{{id}}": {"get": _record_operation(each)} for each in resources if each.detail}
-    paths |= _other_operations()
-    for each in writes:
-        paths.setdefault(each.path, {})[each.method.lower()] = _write_operation(each)
+    for each in resources:
+        if each.detail:
+            record = _single_operation(f"get_{each.name}", f"One of the {each.nouns}", each.detail)
+            paths[f"{each.path}/{{id}}"] = {"get": record}
+    balances_of = ("get_client_balances", "The balances of a client's open final invoices", r.ClientBalances)
+    paths[BALANCES_PATH] = {"get": _single_operation(*balances_of)}
+    paths[CODES.path] = {
+        "get": _single_operation("get_codes", "All LEDES code sets and codes", r.CodeList, has_id=False)
+    }
+    health = _operation("get_health", "Whether the server is well", _ref(r.HealthCheckResponse))
+    paths[HEALTH_PATH] = {"get": health | {"security": []}}
+    for operation in writes:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _write_operation(operation)
     body = {
         "openapi": "3.1.0",
         "info": {
@@ -97,16 +107,10 @@ def _list_operation(resource: Resource) -> _Json:
     )
 
 
-def _record_operation(resource: Resource) -> _Json:
-    detail = resource.detail
-    assert detail is not None  # noqa: S101
-    return _operation(
-        f"get_{resource.name}",
-        f"One of the {resource.nouns}",
-        _object({"data": _ref(detail)}),
-        parameters=[_id_parameter()],
-        problems=("401", "404"),
-    )
+def _single_operation(name: str, summary: str, record: type[msgspec.Struct], *, has_id: bool = True) -> _Json:
+    """Return the operation that reads one record, or all codes."""
+    problems = ("401", "404") if has_id else ("401",)
+    return _operation(name, summary, _data(record), parameters=[_ID] * has_id, problems=problems)
 
 
 def _write_operation(operation: Operation) -> _Json:
@@ -117,13 +121,13 @@ def _write_operation(operation: Operation) -> _Json:
         problems += ["400", "413", "415"]
     if operation.refused_if:
         problems.append("409")
-    parameters = [_id_parameter()] if operation.has_id else []
+    parameters = [_ID] * operation.has_id
     if operation.body is r.CreateTimeEntry:
         parameters.append(_ACTING_USER_HEADER)
     schema = None
     if operation.returns_record:
         resource = operation.collection.resource
-        schema = _object({"data": _ref(resource.detail or resource.record)})
+        schema = _data(resource.detail or resource.record)
     described = _operation(operation.name, operation.summary, schema, parameters=parameters, problems=sorted(problems))
     if operation.body:
         content = {"application/json": {"schema": _ref(operation.body)}}
@@ -131,25 +135,6 @@ def _write_operation(operation: Operation) -> _Json:
     if operation.refused_if:
         described["description"] = f"Refused with 409 where: {operation.refused_if}"
     return described
-
-
-def _other_operations() -> dict[str, _Json]:
-    balances = _operation(
-        "get_client_balances",
-        "The balances of a client's open final invoices",
-        _object({"data": _ref(r.ClientBalances)}),
-        parameters=[_id_parameter()],
-        problems=("401", "404"),
-    )
-    codes = _operation(
-        "get_codes", "All LEDES code sets and codes", _object({"data": _ref(r.CodeList)}), problems=("401",)
-    )
-    health = _operation("get_health", "Whether the server is well", _ref(r.HealthCheckResponse))
-    return {
-        BALANCES_PATH: {"get": balances},
-        CODES.path: {"get": codes},
-        HEALTH_PATH: {"get": health | {"security": []}},
-    }
 
 
 def _operation(
@@ -203,12 +188,12 @@ def _query_parameter(name: str, description: str, schema: _Json) -> _Json:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
 
 
-def _id_parameter() -> _Json:
-    return {"name": "id", "in": "path", "required": True, "schema": _KINDS["id"]}
-
-
 def _object(properties: _Json) -> _Json:
     return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _data(record: type[msgspec.Struct]) -> _Json:
+    return _object({"data": _ref(record)})
 
 
 def _ref(record: type[msgspec.Struct]) -> _Json:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import msgspec
+
 from billframes._shared.names import snake_case, with_article
-from billframes.sandbox.collection import Collection, Row, View, query_rows, read_record
+from billframes.sandbox.collection import Collection, Row, View, read_record
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.custom_fields import read_changes, write_changes
 from billframes.sandbox.problems import Faults, HttpProblem
@@ -20,6 +23,9 @@ from billframes.sandbox.request_bodies import REMOVABLE, check_references
 from billframes.sandbox.schema import table_columns
 from billframes.schema import records as r
 from billframes.schema.resources import ALL_ZERO_ID
+
+# The columns whose names are not those of the properties.
+_OTHER_COLUMNS = {"default": "is_default", "conflictInformation": "conflict"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +80,9 @@ class Operation:
         return {"POST": "create", "PUT": "update", "DELETE": "delete"}[self.method]
 
 
+create, update, delete = (partial(Operation, method=each) for each in ("POST", "PUT", "DELETE"))
+
+
 @dataclass(slots=True, kw_only=True)
 class Edit:
     """
@@ -107,7 +116,9 @@ class Edit:
 
     def first_row(self, sql: str, *values: Any) -> Row | None:
         """Return the query's first row by column name."""
-        return next(iter(query_rows(self.connection, sql, values)), None)
+        cursor = self.connection.execute(sql, values)
+        names = [column[0] for column in cursor.description]
+        return next((dict(zip(names, row, strict=True)) for row in cursor), None)
 
     def stored(self) -> Row:
         """Return the record's row as it is before the edit."""
@@ -121,7 +132,15 @@ class Edit:
 
     def columns(self) -> Row:
         """Return the sent values that the record's table stores, by column name."""
-        return {column: self.sent[name] for name, column in self._sent_columns().items()}
+        row = {column: self.sent[name] for name, column in self._sent_columns().items()}
+        return row | {column: self._merged(column, sent) for column, sent in row.items() if isinstance(sent, dict)}
+
+    def _merged(self, column: str, sent: Row) -> str:
+        """Return a nested object as JSON: the stored one with the sent properties, without nulls."""
+        keeps = self.operation.has_id and not self.replaces_objects
+        stored = msgspec.json.decode((keeps and self.stored()[column]) or "{}")
+        merged = {name: value for name, value in {**stored, **sent}.items() if value is not None}
+        return msgspec.json.encode(merged).decode()
 
     def drop_ignored_nulls(self) -> None:
         """Remove nulls that change nothing: all of a create, and those that would empty a column that needs a value."""
@@ -135,9 +154,8 @@ class Edit:
     def _sent_columns(self) -> dict[str, str]:
         """Return the column of each sent property that the record's table stores."""
         stored = table_columns(self.connection, self._table)
-        known = self.operation.collection.columns
-        columns = {name: known[name] if known.get(name) in stored else snake_case(name) for name in self.sent}
-        return {name: column for name, column in columns.items() if column in stored}
+        names = {name: _OTHER_COLUMNS.get(name) or snake_case(name) for name in self.sent}
+        return {name: column for name, column in names.items() if column in stored}
 
     def insert(self, table: str, row: Row) -> None:
         """Insert a row."""
@@ -146,20 +164,22 @@ class Edit:
 
     def create(self, row: Row) -> None:
         """Insert the record, created and modified now, and its custom field values."""
-        self.insert(self._table, {self._key: self.id, **row, "created_at": self.at, "modified_at": self.at})
+        self.insert(self._table, {self._key: self.id, **row, **self._dates("created_at", "modified_at")})
         self._write_custom_fields()
 
-    def set_columns(self, row: Row) -> None:
-        """Set columns of the record."""
+    def update(self, row: Row) -> None:
+        """Set columns of the record, its modified date and its custom field values."""
+        row = {**row, **(self._dates("modified_at") if self.sets_modified_date else {})}
         if row:
             settings = ", ".join(f"{name} = ?" for name in row)
             sql = f"UPDATE {self._table} SET {settings} WHERE {self._key} = ?"  # noqa: S608
             self.connection.execute(sql, [*row.values(), self.id])
-
-    def update(self, row: Row) -> None:
-        """Set columns of the record, its modified date and its custom field values."""
-        self.set_columns({**row, **({"modified_at": self.at} if self.sets_modified_date else {})})
         self._write_custom_fields()
+
+    def _dates(self, *names: str) -> Row:
+        """Return the edit's instant for the columns that the table has: practice areas have no metadata."""
+        stored = table_columns(self.connection, self._table)
+        return {name: self.at for name in names if name in stored}
 
     def delete(self) -> None:
         """Delete the record and its custom field values."""
@@ -167,7 +187,7 @@ class Edit:
         self.connection.execute(f"DELETE FROM {self._table} WHERE {self._key} = ?", [self.id])  # noqa: S608
 
     def _write_custom_fields(self) -> None:
-        write_changes(self.connection, self.id, self.sent.get("customFields"))
+        write_changes(self.connection, self.id, self.sent.get("customFields") or {})
 
 
 def perform(edit: Edit) -> Row | None:
@@ -186,7 +206,7 @@ def perform(edit: Edit) -> Row | None:
     edit.sent = {**edit.sent, **dict.fromkeys(removed)}
     if operation.refuse:
         operation.refuse(edit)
-    (operation.run or _write)(edit)
+    (operation.run or write)(edit)
     if not operation.returns_record:
         return None
     view = View(detail=True, rates=edit.caller.sees_rates)
@@ -198,7 +218,8 @@ def refusal(rule: str) -> HttpProblem:
     return HttpProblem(409, rule)
 
 
-def _write(edit: Edit) -> None:
+def write(edit: Edit) -> None:
+    """Write the sent values, or delete the record."""
     if edit.operation.verb == "delete":
         edit.delete()
     else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from starlette.types import Send
+    from starlette.responses import Response
 
 PROBLEM_JSON = "application/problem+json"
 
@@ -59,13 +59,11 @@ class HttpProblem(Exception):  # noqa: N818
             ProblemBody(type="about:blank", title=title, status=self.status, detail=str(self), errors=self.errors)
         )
 
-    async def send(self, send: Send) -> None:
-        """Send the response from middleware, which has no `Response` to return."""
-        body = self.body()
-        headers = {"Content-Type": PROBLEM_JSON, "Content-Length": str(len(body)), **self.headers}
-        encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        await send({"type": "http.response.start", "status": self.status, "headers": encoded})
-        await send({"type": "http.response.body", "body": body})
+    def response(self) -> Response:
+        """Return the response."""
+        from starlette.responses import Response
+
+        return Response(self.body(), self.status, headers=self.headers, media_type=PROBLEM_JSON)
 
 
 class Faults:

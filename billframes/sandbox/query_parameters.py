@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from billframes.sandbox.clock import instant_text
 from billframes.sandbox.problems import Faults, quoted
@@ -19,7 +19,6 @@ from billframes.schema.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
 MODIFIED_SINCE = Filter("modifiedSince", "instant", "Only records modified after this instant.")
 
-_T = TypeVar("_T")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?")
@@ -50,51 +49,33 @@ class ListQuery:
 
 def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListQuery:
     """Read and check the query parameters of a list; raise 400 with all faults."""
-    reader = _ParameterReader(pairs)
-    filters = {each.name: reader.read(each.name, partial(_read_filter, each), None) for each in _filters(resource)}
-    select: frozenset[str] = reader.read("select", lambda text: _read_select(resource, text), frozenset())
-    query = ListQuery({name: value for name, value in filters.items() if value is not None}, select)
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        given.setdefault(name, []).append(value)
+    filters = [each for each in resource.filters if each.described] + [MODIFIED_SINCE] * resource.paginated
+    readers: dict[str, Callable[[str], Any]] = {each.name: partial(_read_filter, each) for each in filters}
+    parts: dict[str, Callable[[str], Any]] = {"select": partial(_read_select, resource)}
     if resource.paginated:
-        query = ListQuery(
-            query.filters,
-            select,
-            sort=reader.read("sort", lambda text: _read_sort(resource, text), ()),
-            limit=reader.read("limit", lambda text: _read_integer(text, 1, MAX_LIMIT), MAX_LIMIT),
-            offset=reader.read("offset", lambda text: _read_integer(text, 0, MAX_OFFSET), 0),
-        )
-    reader.faults.raise_if_any()
-    return query
+        parts["sort"] = partial(_read_sort, resource)
+        parts["limit"] = partial(_read_integer, minimum=1, maximum=MAX_LIMIT)
+        parts["offset"] = partial(_read_integer, minimum=0, maximum=MAX_OFFSET)
+    values, faults = {}, Faults()
+    for name, read in {**readers, **parts}.items():
+        try:
+            if len(given.get(name, ())) > 1:
+                raise ValueError("is given more than once")  # noqa: TRY301
+            if name in given:
+                values[name] = read(given[name][0])
+        except ValueError as error:
+            faults.add_parameter(name, str(error))
+    faults.raise_if_any()
+    own = {name: value for name, value in values.items() if name in readers}
+    return ListQuery(own, **{name: value for name, value in values.items() if name in parts})
 
 
 def read_id(text: str) -> str | None:
     """Return a UUID in the tables' format; None if `text` is not a UUID."""
     return text.lower() if _ID.fullmatch(text) else None
-
-
-class _ParameterReader:
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self._values: dict[str, list[str]] = {}
-        self.faults = Faults()
-        for name, value in pairs:
-            self._values.setdefault(name, []).append(value)
-
-    def read(self, name: str, convert: Callable[[str], _T], default: _T) -> _T:
-        """Return a parameter's value, or `default` if it is missing or has a fault."""
-        values = self._values.get(name)
-        if not values:
-            return default
-        try:
-            if len(values) > 1:
-                raise ValueError("is given more than once")  # noqa: TRY301
-            return convert(values[0])
-        except ValueError as error:
-            self.faults.add_parameter(name, str(error))
-            return default
-
-
-def _filters(resource: Resource) -> tuple[Filter, ...]:
-    filters = tuple(each for each in resource.filters if each.described)
-    return (*filters, MODIFIED_SINCE) if resource.paginated else filters
 
 
 def _split_names(text: str) -> list[str]:

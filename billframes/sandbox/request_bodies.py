@@ -10,8 +10,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sqlite3
+from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from types import MappingProxyType
@@ -147,20 +147,6 @@ def _check_code(connection: sqlite3.Connection, name: str, value: str, faults: F
         faults.add_body(f"#/{name}", f"is {quoted(value)}, a heading, which is not valid for assigning")
 
 
-# Takes a value, its JSON pointer, and the faults of the body.
-_Read = Callable[[Any, str, Faults], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Property:
-    """A declared property of a body. `read` returns its value in the tables' format, or raises ValueError."""
-
-    name: str
-    required: bool
-    nullable: bool
-    read: _Read
-
-
 def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes, faults: Faults) -> dict[str, Any]:
     """Read a body. Faults of properties are added to `faults`; 415 is raised if it is not JSON, 400 if no object."""
     _check_type(content_type)
@@ -187,104 +173,80 @@ def _decode(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def _read_object(declared: type[msgspec.Struct], body: dict[str, Any], pointer: str, faults: Faults) -> dict[str, Any]:
+def _read_object(declared: type[msgspec.Struct], body: Any, pointer: str, faults: Faults) -> dict[str, Any]:
+    if not isinstance(body, dict):
+        raise ValueError(f"is {quoted(body)}; expected an object")  # noqa: TRY004 - reported as a fault
     sent: dict[str, Any] = {}
-    for each in _properties(declared):
-        place = f"{pointer}/{each.name}"
-        if each.name not in body:
-            if each.required:
-                faults.add_body(place, "is missing")
-            continue
-        value = body[each.name]
-        if value is None and each.nullable:
-            sent[each.name] = None
-            continue
-        try:
-            sent[each.name] = each.read(value, place, faults)
-        except ValueError as error:
-            faults.add_body(place, str(error))
+    for field, types, notes in _fields(declared):
+        name, place = field.encode_name, f"{pointer}/{field.encode_name}"
+        if name in body:
+            try:
+                sent[name] = _read_value(name, body[name], place, types, notes, faults)
+            except ValueError as error:
+                faults.add_body(place, str(error))
+        elif field.required:
+            faults.add_body(place, "is missing")
     return sent
 
 
 @cache
-def _properties(declared: type[msgspec.Struct]) -> tuple[_Property, ...]:
+def _fields(
+    declared: type[msgspec.Struct],
+) -> tuple[tuple[inspect.Field, tuple[inspect.Type, ...], dict[str, Any]], ...]:
+    """Return each field of a body, its types, and its annotations."""
     described = inspect.type_info(declared)
     assert isinstance(described, inspect.StructType)  # noqa: S101
-    return tuple(_property(each) for each in described.fields)
+    return tuple((field, *_unwrap(field.type)) for field in described.fields)
 
 
-def _property(field: inspect.Field) -> _Property:
-    declared, extra, schema = _unwrap(field.type)
-    kinds = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
-    valued = [each for each in kinds if not isinstance(each, inspect.NoneType)]
-    # Only the value of a custom field has several types; the field's definition says which one is right.
-    read = _reader(valued[0], field.encode_name, extra, schema) if len(valued) == 1 else _value_reader(_read_scalar)
-    return _Property(field.encode_name, field.required, len(valued) < len(kinds), read)
+def _unwrap(declared: inspect.Type) -> tuple[tuple[inspect.Type, ...], dict[str, Any]]:
+    """Return the types that a value may have, and the annotations: billframes' own, and those for its JSON schema."""
+    if isinstance(declared, inspect.Metadata):
+        types, notes = _unwrap(declared.type)
+        return types, {**notes, **(declared.extra or {}), **(declared.extra_json_schema or {})}
+    if isinstance(declared, inspect.UnionType):
+        parts = [_unwrap(each) for each in declared.types]
+        return tuple(each for types, _ in parts for each in types), dict(ChainMap(*(notes for _, notes in parts)))
+    return (declared,), {}
 
 
-def _unwrap(declared: inspect.Type) -> tuple[inspect.Type, dict[str, Any], dict[str, Any]]:
-    """Return a type without its annotations, billframes' own annotations, and those for its JSON schema."""
-    extra: dict[str, Any] = {}
-    schema: dict[str, Any] = {}
-    while isinstance(declared, inspect.Metadata):
-        extra |= declared.extra or {}
-        schema |= declared.extra_json_schema or {}
-        declared = declared.type
-    return declared, extra, schema
-
-
-def _reader(declared: inspect.Type, name: str, extra: dict[str, Any], schema: dict[str, Any]) -> _Read:
-    kind, own_extra, own_schema = _unwrap(declared)
-    extra, schema = extra | own_extra, schema | own_schema
+def _read_value(
+    name: str, value: Any, place: str, types: tuple[inspect.Type, ...], notes: dict[str, Any], faults: Faults
+) -> Any:
+    valued = [each for each in types if not isinstance(each, inspect.NoneType)]
+    if value is None and len(valued) < len(types):
+        return None
+    kind = valued[0]
     if isinstance(kind, inspect.StructType):
-        return _object_reader(kind.cls)
+        return _read_object(kind.cls, value, place, faults)
     if isinstance(kind, inspect.ListType):
-        item, _, _ = _unwrap(kind.item_type)
-        assert isinstance(item, inspect.StructType)  # noqa: S101
-        return _list_reader(item.cls)
-    if extra["kind"] == "enum":
-        return _enum_reader(extra["values"])
-    if extra["kind"] == "text":
-        minimum = 1 if name in NEVER_EMPTY else schema.get("minLength", 0)
-        return _value_reader(lambda value: read_text(value, minimum))
-    return _value_reader(_READERS[extra["kind"]])
+        return _read_list(kind, value, place, faults)
+    if len(valued) > 1:
+        # Only the value of a custom field has several types; the field's definition says which one is right.
+        return _read_scalar(value)
+    if notes["kind"] == "enum":
+        return _read_enum(value, notes["values"])
+    if notes["kind"] == "text":
+        return read_text(value, 1 if name in NEVER_EMPTY else notes.get("minLength", 0))
+    return _READERS[notes["kind"]](value)
 
 
-def _value_reader(read: Callable[[Any], Any]) -> _Read:
-    return lambda value, _pointer, _faults: read(value)
+def _read_enum(value: Any, values: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in values:
+        raise ValueError(f"is {quoted(value)}; expected {', '.join(values)}")
+    return value
 
 
-def _enum_reader(values: tuple[str, ...]) -> _Read:
-    def read(value: Any, _pointer: str, _faults: Faults) -> str:
-        if not isinstance(value, str) or value not in values:
-            raise ValueError(f"is {quoted(value)}; expected {', '.join(values)}")
-        return value
-
-    return read
-
-
-def _object_reader(declared: type[msgspec.Struct]) -> _Read:
-    def read(value: Any, pointer: str, faults: Faults) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise ValueError(f"is {quoted(value)}; expected an object")  # noqa: TRY004 - reported as a fault
-        return _read_object(declared, value, pointer, faults)
-
-    return read
-
-
-def _list_reader(declared: type[msgspec.Struct]) -> _Read:
-    read_one = _object_reader(declared)
-
-    def read(value: Any, pointer: str, faults: Faults) -> list[dict[str, Any]]:
-        if not isinstance(value, list):
-            raise ValueError(f"is {quoted(value)}; expected an array")  # noqa: TRY004 - reported as a fault
-        items = []
-        for index, each in enumerate(value):
-            place = f"{pointer}/{index}"
-            try:
-                items.append({PLACE: place, **read_one(each, place, faults)})
-            except ValueError as error:
-                faults.add_body(place, str(error))
-        return items
-
-    return read
+def _read_list(declared: inspect.ListType, value: Any, pointer: str, faults: Faults) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise ValueError(f"is {quoted(value)}; expected an array")  # noqa: TRY004 - reported as a fault
+    item = declared.item_type
+    assert isinstance(item, inspect.StructType)  # noqa: S101
+    items = []
+    for index, each in enumerate(value):
+        place = f"{pointer}/{index}"
+        try:
+            items.append({PLACE: place, **_read_object(item.cls, each, place, faults)})
+        except ValueError as error:
+            faults.add_body(place, str(error))
+    return items

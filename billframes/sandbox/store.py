@@ -45,25 +45,12 @@ _LOCK_TIMEOUT = 30.0
 
 class Store:
     """
-    An open sandbox database.
+    An open sandbox database in the SQLite file `path`; None makes a temporary file.
 
-    Parameters
-    ----------
-    path : str or Path, optional
-        The SQLite file, created and filled if it does not exist. None makes a temporary file, which `close` or the end
-        of the process removes.
-    fill : callable
-        Fills the empty tables of a new database; called with a connection to it.
-    template : callable, optional
-        Returns the path of a database that `fill` has filled, or None. A new database is a copy of it. If there is no
-        such file, the new database is saved there, unless its folder can't be written.
-    audit : bool
-        Whether to record every change in the table `audit`.
-
-    Raises
-    ------
-    ConfigError
-        The file is not a sandbox database or is incomplete, or it can't be created, read or written.
+    `close`, or the end of the process, removes a temporary file. If the file does not exist, it is created and `fill`
+    inserts the rows, or it is a copy of the file that `template` returns, which `fill` has filled. If there is no such
+    file, the new database is saved there, unless its folder can't be written. With `audit`, every change is recorded.
+    `ConfigError` is raised if the file is not a complete sandbox database, or can't be created, read or written.
     """
 
     def __init__(
@@ -112,8 +99,13 @@ class Store:
         """
         connection = self._borrow()
         try:
-            with self._connections.own.write_lock, _transaction(connection):
-                yield connection, at or self._instant(connection)
+            with self._connections.own.write_lock:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    yield connection, at or self._instant(connection)
+                    connection.execute("COMMIT")
+                finally:
+                    connection.rollback()
         finally:
             self._give_back(connection)
 
@@ -160,16 +152,6 @@ class _Connections:
         cache, self.cache = self.cache, None
         if cache:
             cache.close()
-
-
-@contextmanager
-def _transaction(connection: CachingConnection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    finally:
-        connection.rollback()
 
 
 def _connect(path: Path, *, durable: bool = True) -> CachingConnection:

@@ -5,7 +5,6 @@ The description shows no rate limits, so there are none by default. The health c
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
@@ -87,7 +86,7 @@ class Throttled:
             await self._app(scope, receive, send)
             return
         if (problem := self._problem()) is not None:
-            await problem.send(send)
+            await problem.response()(scope, receive, send)
             return
         self._starts.append(self._now())
         self._in_progress += 1
@@ -116,16 +115,3 @@ def _too_many(limit: str, seconds: float) -> HttpProblem:
     wait = max(1, -int(-seconds // 1))
     detail = f"More than {limit}, which is this sandbox's throttle. Try again in {wait} s."
     return HttpProblem(429, detail, headers={"Retry-After": str(wait)})
-
-
-class Delayed:
-    """Delay every call, as a distant server does."""
-
-    def __init__(self, app: ASGIApp, milliseconds: float) -> None:
-        self._app = app
-        self._seconds = milliseconds / 1000
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait, then handle the call."""
-        await asyncio.sleep(self._seconds)
-        await self._app(scope, receive, send)

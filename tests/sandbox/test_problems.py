@@ -54,14 +54,6 @@ def test_unknown_paths(api):
         api.expect_problem(path, 404)
 
 
-def test_wrong_method(api):
-    """405 with Allow."""
-    answer = api.call("/v2/codes", method="DELETE")
-    assert answer.status_code == 405
-    assert answer.headers["Allow"] == "GET, HEAD"
-    assert answer.headers["content-type"] == "application/problem+json"
-
-
 def test_answers_carry_sandbox_time(api):
     """The `Date` of every response, also of refusals, is sandbox time, which starts on 2026-10-31 at 20:00 UTC."""
     for answer in (api.call("/v2/clients"), api.call("/v2/clients", token=None), api.call("/nothing")):
@@ -180,7 +172,7 @@ def test_a_body_that_breaks_off(fresh_api):
     assert fresh_api.all_rows() == before
 
 
-def test_unknown_credential(fresh_api):
+def test_writes_need_a_credential(fresh_api):
     """A request is made with a credential."""
     for operation in WRITES:
         path = operation.path.replace("/v2/", "").replace("{id}", fresh_api.id("c1"))
@@ -212,6 +204,7 @@ def test_wrong_methods(fresh_api, method, path, allowed):
     """Other methods get 405, with those that are allowed."""
     answer = fresh_api.send(method, path)
     assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
+    assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == 405
 
 
