@@ -130,9 +130,10 @@ def _values(annotation: object) -> tuple[str, ...]:
     return values
 
 
-def _sorts(*names: str, **others: str) -> Mapping[str, str]:
-    """Return the record's property of each sort: most have its name."""
-    return MappingProxyType({name: name for name in names} | others)
+def _sorts(*names: str) -> Mapping[str, str]:
+    """Return the record's property of each sort: it has the sort's name, unless it follows "="."""
+    pairs = (each.partition("=") for each in names)
+    return MappingProxyType({name: field or name for name, _, field in pairs})
 
 
 _START = Filter("startDate", "date", "First day, inclusive.")
@@ -182,7 +183,7 @@ TIME_ENTRIES = Resource(
     ),
     select=(*_ITEM_SELECT, "fixedFee"),
     alternates=_INVOICE_BY_NAME,
-    sort=_sorts("date", "hours", "description", created="meta.createdAt"),
+    sort=_sorts("date", "hours", "description", "created=meta.createdAt"),
     order=("date",),
     date="date",
     creates=r.CreateTimeEntry,
@@ -225,16 +226,9 @@ INVOICES = Resource(
         Filter("matterId", "id", "Only invoices that cover this matter.", many=True, named_in="matters"),
     ),
     select=("client", "matter", "meta"),
-    sort=MappingProxyType(
-        {
-            "client.name": "client.name",
-            "client.reference": "client.reference",
-            "invoicedate": "invoiceDate",
-            "amount": "amount",
-            "balance": "balance",
-            "invoicenumber": "invoiceNumber",
-            "state": "invoiceState",
-        }
+    sort=_sorts(
+        *("client.name", "client.reference", "invoicedate=invoiceDate", "amount", "balance"),
+        *("invoicenumber=invoiceNumber", "state=invoiceState"),
     ),
     order=("invoiceDate",),
     date="invoiceDate",

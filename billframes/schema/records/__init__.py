@@ -6,10 +6,7 @@ from these declarations. The name of a field in JSON and its type are declared n
 
 from __future__ import annotations
 
-from billframes.schema.records import clients, firm, shared, work
 from billframes.schema.records.clients import *  # noqa: F403
 from billframes.schema.records.firm import *  # noqa: F403
 from billframes.schema.records.shared import *  # noqa: F403
 from billframes.schema.records.work import *  # noqa: F403
-
-__all__ = [*clients.__all__, *firm.__all__, *shared.__all__, *work.__all__]  # noqa: PLE0604

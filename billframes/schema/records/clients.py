@@ -22,28 +22,12 @@ from billframes.schema.records.shared import (
     Money,
     PracticeAreaReference,
     Text,
+    Unsent,
     UserReference,
     WriteBody,
     enum,
     note,
 )
-
-__all__ = [
-    "BALANCE_SETS",
-    "LEDES_CODES",
-    "ClientBalances",
-    "ClientDetail",
-    "ClientList",
-    "ConflictInformation",
-    "CreateClient",
-    "CreateMatter",
-    "MatterDetail",
-    "MatterLedesConfiguration",
-    "MatterList",
-    "MatterType",
-    "UpdateClient",
-    "UpdateMatter",
-]
 
 
 class ClientList(ApiRecord, kw_only=True):
@@ -99,20 +83,20 @@ class CreateClient(WriteBody):
     """A client to create."""
 
     name: Annotated[Label, note("Company name or individual name.")]
-    reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
+    reference: Annotated[Text | Unsent, note("Reference number.")] = UNSET
     contact: Annotated[Contact | UnsetType, note("Must give a company name, or a first and last name, or both.")] = (
         UNSET
     )
-    notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
+    notes: Annotated[Text | Unsent, note("Internal notes.")] = UNSET
     custom_fields: Annotated[FieldUpdates, note("Custom fields to set; the others stay unset.")] = UNSET
 
 
 class UpdateClient(WriteBody):
     """Changes to a client; a field that is not sent stays unchanged."""
 
-    name: Annotated[Text | UnsetType | None, note("Company name or individual name.")] = UNSET
-    reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
-    notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
+    name: Annotated[Text | Unsent, note("Company name or individual name.")] = UNSET
+    reference: Annotated[Text | Unsent, note("Reference number.")] = UNSET
+    notes: Annotated[Text | Unsent, note("Internal notes.")] = UNSET
     contact: Annotated[Contact | UnsetType, note("How to reach the client.")] = UNSET
     custom_fields: Annotated[FieldUpdates, note("Custom fields to change; null as a value clears the field.")] = UNSET
 
@@ -207,32 +191,32 @@ class CreateMatter(WriteBody):
     name: Annotated[Label, note("The matter's name.")]
     client_id: Annotated[Id, note("The client.")]
     responsible_id: Annotated[Id, note("The responsible attorney.")]
-    reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
+    reference: Annotated[Text | Unsent, note("Reference number.")] = UNSET
     matter_type: Annotated[MatterType | UnsetType, note("The kind of matter. If omitted, hourly.")] = UNSET
-    originator_id: Annotated[Id | UnsetType | None, note("The originating attorney.")] = UNSET
-    opened: Annotated[Date | UnsetType | None, note("When the matter was opened.")] = UNSET
+    originator_id: Annotated[Id | Unsent, note("The originating attorney.")] = UNSET
+    opened: Annotated[Date | Unsent, note("When the matter was opened.")] = UNSET
     archived: Annotated[Flag | UnsetType, note("Whether the matter is archived.")] = UNSET
-    conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = UNSET
-    billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = UNSET
-    notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
-    referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
-    practice_area_id: Annotated[Id | UnsetType | None, note("The practice area.")] = UNSET
-    rate_group_id: Annotated[Id | UnsetType | None, note("The rate group.")] = UNSET
+    conflict_information: Annotated[ConflictInformation | Unsent, note("For conflict checks.")] = UNSET
+    billing_instructions: Annotated[Text | Unsent, note("How the client wants to be billed.")] = UNSET
+    notes: Annotated[Text | Unsent, note("Internal notes.")] = UNSET
+    referral_sources: Annotated[Text | Unsent, note("Where the matter came from.")] = UNSET
+    practice_area_id: Annotated[Id | Unsent, note("The practice area.")] = UNSET
+    rate_group_id: Annotated[Id | Unsent, note("The rate group.")] = UNSET
     custom_fields: Annotated[FieldUpdates, note("Custom fields to set; the others stay unset.")] = UNSET
 
 
 class UpdateMatter(WriteBody):
     """Changes to a matter; a field that is not sent stays unchanged."""
 
-    name: Annotated[Text | UnsetType | None, note("The matter's name.")] = UNSET
-    reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
-    client_id: Annotated[Id | UnsetType | None, note("The client.")] = UNSET
-    responsible_id: Annotated[Id | UnsetType | None, note("The responsible attorney.")] = UNSET
-    opened: Annotated[Date | UnsetType | None, note("When the matter was opened.")] = UNSET
-    archived: Annotated[Flag | UnsetType | None, note("True archives the matter, False makes it active again.")] = UNSET
-    conflict_information: Annotated[ConflictInformation | UnsetType | None, note("For conflict checks.")] = UNSET
-    billing_instructions: Annotated[Text | UnsetType | None, note("How the client wants to be billed.")] = UNSET
-    notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
-    referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
-    practice_area_id: Annotated[Id | UnsetType | None, note("The practice area; the all-zero UUID removes it.")] = UNSET
+    name: Annotated[Text | Unsent, note("The matter's name.")] = UNSET
+    reference: Annotated[Text | Unsent, note("Reference number.")] = UNSET
+    client_id: Annotated[Id | Unsent, note("The client.")] = UNSET
+    responsible_id: Annotated[Id | Unsent, note("The responsible attorney.")] = UNSET
+    opened: Annotated[Date | Unsent, note("When the matter was opened.")] = UNSET
+    archived: Annotated[Flag | Unsent, note("True archives the matter, False makes it active again.")] = UNSET
+    conflict_information: Annotated[ConflictInformation | Unsent, note("For conflict checks.")] = UNSET
+    billing_instructions: Annotated[Text | Unsent, note("How the client wants to be billed.")] = UNSET
+    notes: Annotated[Text | Unsent, note("Internal notes.")] = UNSET
+    referral_sources: Annotated[Text | Unsent, note("Where the matter came from.")] = UNSET
+    practice_area_id: Annotated[Id | Unsent, note("The practice area; the all-zero UUID removes it.")] = UNSET
     custom_fields: Annotated[FieldUpdates, note("Custom fields to change; null as a value clears the field.")] = UNSET

@@ -15,28 +15,12 @@ from billframes.schema.records.shared import (
     Id,
     Label,
     Text,
+    Unsent,
     ValueType,
     WriteBody,
     enum,
     note,
 )
-
-__all__ = [
-    "CodeDetail",
-    "CodeList",
-    "CodeSet",
-    "CreatePracticeArea",
-    "CustomFieldEntity",
-    "CustomFieldList",
-    "CustomFieldOption",
-    "HealthCheckResponse",
-    "HealthStatus",
-    "PracticeAreaList",
-    "Role",
-    "UpdatePracticeArea",
-    "UpdateUser",
-    "UserList",
-]
 
 Role = Annotated[str, enum(*ROLES)]
 CustomFieldEntity = Annotated[str, enum("client", "matter", "user")]
@@ -80,8 +64,8 @@ class CreatePracticeArea(WriteBody):
 class UpdatePracticeArea(WriteBody):
     """Changes to a practice area; a field that is not sent stays unchanged."""
 
-    label: Annotated[Text | UnsetType | None, note("The label.")] = UNSET
-    default: Annotated[Flag | UnsetType | None, note("Whether it is the default practice area.")] = UNSET
+    label: Annotated[Text | Unsent, note("The label.")] = UNSET
+    default: Annotated[Flag | Unsent, note("Whether it is the default practice area.")] = UNSET
 
 
 class CodeDetail(ApiRecord):

@@ -30,40 +30,6 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-__all__ = [
-    "ApiRecord",
-    "ClientReference",
-    "Contact",
-    "CustomFieldValue",
-    "CustomFieldValueUpdate",
-    "Date",
-    "FieldUpdates",
-    "FixedFeeReference",
-    "Flag",
-    "Hint",
-    "Hours",
-    "Id",
-    "Instant",
-    "InvoiceReference",
-    "InvoiceState",
-    "Label",
-    "MatterReference",
-    "Metadata",
-    "Money",
-    "Number",
-    "Pagination",
-    "PracticeAreaReference",
-    "Rate",
-    "Reference",
-    "Text",
-    "TimeOfDay",
-    "UserReference",
-    "ValueType",
-    "WriteBody",
-    "enum",
-    "note",
-]
-
 
 class ApiRecord(Struct, rename="camel", gc=False):
     """
@@ -114,6 +80,10 @@ ValueType = Annotated[str, enum("text", "boolean", "number", "date", "enum")]
 InvoiceState = Annotated[str, enum("draft", "review", "approved", "final")]
 
 
+Unsent = UnsetType | None
+"""A property of a request body that may be left out, or sent as null."""
+
+
 class CustomFieldValue(ApiRecord):
     """A custom field's value on a record."""
 
@@ -131,15 +101,15 @@ class CustomFieldValueUpdate(WriteBody):
 
     id: Annotated[Label, note("Which custom field to set.")]
     value: Annotated[
-        str | float | bool | UnsetType | None,
+        str | float | bool | Unsent,
         note("The value by the field's type; numbers, booleans and dates may be text; null clears the field."),
     ] = UNSET
-    option_id: Annotated[
-        Id | UnsetType | None, note("The option to select, for enum fields; takes precedence over `value`.")
-    ] = UNSET
+    option_id: Annotated[Id | Unsent, note("The option to select, for enum fields; takes precedence over `value`.")] = (
+        UNSET
+    )
 
 
-FieldUpdates = list[CustomFieldValueUpdate] | UnsetType | None
+FieldUpdates = list[CustomFieldValueUpdate] | Unsent
 
 
 class Metadata(ApiRecord):

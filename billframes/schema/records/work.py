@@ -23,28 +23,12 @@ from billframes.schema.records.shared import (
     Rate,
     Text,
     TimeOfDay,
+    Unsent,
     UserReference,
     WriteBody,
     enum,
     note,
 )
-
-__all__ = [
-    "BillingType",
-    "CreateExpense",
-    "CreateFixedFee",
-    "CreateTimeEntry",
-    "ExpenseDetail",
-    "ExpenseList",
-    "FixedFeeDetail",
-    "FixedFeeList",
-    "InvoiceList",
-    "TimeEntryDetail",
-    "TimeEntryList",
-    "UpdateExpense",
-    "UpdateFixedFee",
-    "UpdateTimeEntry",
-]
 
 BillingType = Annotated[str, enum("nonBillable", "billable", "fixedFee")]
 
@@ -101,35 +85,33 @@ class CreateTimeEntry(WriteBody):
     description: Annotated[Label, note("The narrative.")]
     hours: Annotated[Hours, note("Hours worked.")]
     user_id: Annotated[
-        Id | UnsetType | None,
+        Id | Unsent,
         note("The timekeeper. If omitted, the user of the acting-user header, or else of the credential."),
     ] = UNSET
-    time: Annotated[TimeOfDay | UnsetType | None, note("Time of day.")] = UNSET
-    rate: Annotated[Rate | UnsetType | None, note("Money an hour. Normally omitted: then it is the user's rate.")] = (
-        UNSET
-    )
+    time: Annotated[TimeOfDay | Unsent, note("Time of day.")] = UNSET
+    rate: Annotated[Rate | Unsent, note("Money an hour. Normally omitted: then it is the user's rate.")] = UNSET
     billing_type: Annotated[BillingType | UnsetType, note("How the time is billed.")] = UNSET
-    fixed_fee_id: Annotated[Id | UnsetType | None, note("The fixed fee that covers the time.")] = UNSET
-    activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
-    task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
+    fixed_fee_id: Annotated[Id | Unsent, note("The fixed fee that covers the time.")] = UNSET
+    activity_code: Annotated[Text | Unsent, note("LEDES activity code.")] = UNSET
+    task_code: Annotated[Text | Unsent, note("LEDES task code.")] = UNSET
 
 
 class UpdateTimeEntry(WriteBody):
     """Changes to a time entry; a field that is not sent stays unchanged."""
 
-    user_id: Annotated[Id | UnsetType | None, note("The timekeeper.")] = UNSET
-    matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
-    date: Annotated[Date | UnsetType | None, note("The day the work is billed under.")] = UNSET
-    time: Annotated[TimeOfDay | UnsetType | None, note("Time of day.")] = UNSET
-    description: Annotated[Text | UnsetType | None, note("The narrative; null keeps it.")] = UNSET
-    hours: Annotated[Hours | UnsetType | None, note("Hours worked; null keeps them.")] = UNSET
-    rate: Annotated[Rate | UnsetType | None, note("Money an hour.")] = UNSET
-    billing_type: Annotated[BillingType | UnsetType | None, note("How the time is billed.")] = UNSET
+    user_id: Annotated[Id | Unsent, note("The timekeeper.")] = UNSET
+    matter_id: Annotated[Id | Unsent, note("The matter.")] = UNSET
+    date: Annotated[Date | Unsent, note("The day the work is billed under.")] = UNSET
+    time: Annotated[TimeOfDay | Unsent, note("Time of day.")] = UNSET
+    description: Annotated[Text | Unsent, note("The narrative; null keeps it.")] = UNSET
+    hours: Annotated[Hours | Unsent, note("Hours worked; null keeps them.")] = UNSET
+    rate: Annotated[Rate | Unsent, note("Money an hour.")] = UNSET
+    billing_type: Annotated[BillingType | Unsent, note("How the time is billed.")] = UNSET
     fixed_fee_id: Annotated[
-        Id | UnsetType | None, note("The fixed fee that covers the time; null keeps it, the all-zero UUID removes it.")
+        Id | Unsent, note("The fixed fee that covers the time; null keeps it, the all-zero UUID removes it.")
     ] = UNSET
-    activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
-    task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
+    activity_code: Annotated[Text | Unsent, note("LEDES activity code.")] = UNSET
+    task_code: Annotated[Text | Unsent, note("LEDES task code.")] = UNSET
 
 
 class FixedFeeList(ApiRecord, kw_only=True):
@@ -167,21 +149,21 @@ class CreateFixedFee(WriteBody):
     date: Annotated[Date, note("The day the fee is billed under.")]
     description: Annotated[Label, note("What the fee is for.")]
     amount: Annotated[Money, note("The fee.")]
-    user_id: Annotated[Id | UnsetType | None, note("The timekeeper. If omitted, the fee belongs to the firm.")] = UNSET
-    activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
-    task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
+    user_id: Annotated[Id | Unsent, note("The timekeeper. If omitted, the fee belongs to the firm.")] = UNSET
+    activity_code: Annotated[Text | Unsent, note("LEDES activity code.")] = UNSET
+    task_code: Annotated[Text | Unsent, note("LEDES task code.")] = UNSET
 
 
 class UpdateFixedFee(WriteBody):
     """Changes to a fixed fee; a field that is not sent stays unchanged."""
 
-    date: Annotated[Date | UnsetType | None, note("The day the fee is billed under.")] = UNSET
-    matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
-    user_id: Annotated[Id | UnsetType | None, note("The timekeeper.")] = UNSET
-    description: Annotated[Text | UnsetType | None, note("What the fee is for.")] = UNSET
-    amount: Annotated[Money | UnsetType | None, note("The fee.")] = UNSET
-    activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
-    task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET
+    date: Annotated[Date | Unsent, note("The day the fee is billed under.")] = UNSET
+    matter_id: Annotated[Id | Unsent, note("The matter.")] = UNSET
+    user_id: Annotated[Id | Unsent, note("The timekeeper.")] = UNSET
+    description: Annotated[Text | Unsent, note("What the fee is for.")] = UNSET
+    amount: Annotated[Money | Unsent, note("The fee.")] = UNSET
+    activity_code: Annotated[Text | Unsent, note("LEDES activity code.")] = UNSET
+    task_code: Annotated[Text | Unsent, note("LEDES task code.")] = UNSET
 
 
 class ExpenseList(ApiRecord, kw_only=True):
@@ -221,21 +203,21 @@ class CreateExpense(WriteBody):
     date: Annotated[Date, note("The day the expense is billed under.")]
     description: Annotated[Label, note("What the expense is for.")]
     amount: Annotated[Money, note("The expense.")]
-    user_id: Annotated[
-        Id | UnsetType | None, note("The person who spent it. If omitted, the expense belongs to the firm.")
-    ] = UNSET
-    expense_code: Annotated[Text | UnsetType | None, note("LEDES expense code.")] = UNSET
+    user_id: Annotated[Id | Unsent, note("The person who spent it. If omitted, the expense belongs to the firm.")] = (
+        UNSET
+    )
+    expense_code: Annotated[Text | Unsent, note("LEDES expense code.")] = UNSET
 
 
 class UpdateExpense(WriteBody):
     """Changes to an expense; a field that is not sent stays unchanged."""
 
-    matter_id: Annotated[Id | UnsetType | None, note("The matter.")] = UNSET
-    user_id: Annotated[Id | UnsetType | None, note("Who spent it.")] = UNSET
-    date: Annotated[Date | UnsetType | None, note("The day the expense is billed under.")] = UNSET
-    description: Annotated[Text | UnsetType | None, note("What the expense is for; null keeps it.")] = UNSET
-    amount: Annotated[Money | UnsetType | None, note("The expense; null keeps it.")] = UNSET
-    expense_code: Annotated[Text | UnsetType | None, note("LEDES expense code.")] = UNSET
+    matter_id: Annotated[Id | Unsent, note("The matter.")] = UNSET
+    user_id: Annotated[Id | Unsent, note("Who spent it.")] = UNSET
+    date: Annotated[Date | Unsent, note("The day the expense is billed under.")] = UNSET
+    description: Annotated[Text | Unsent, note("What the expense is for; null keeps it.")] = UNSET
+    amount: Annotated[Money | Unsent, note("The expense; null keeps it.")] = UNSET
+    expense_code: Annotated[Text | Unsent, note("LEDES expense code.")] = UNSET
 
 
 class InvoiceList(ApiRecord, kw_only=True):
