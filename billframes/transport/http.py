@@ -11,12 +11,13 @@ import logging
 import ssl
 import time
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import httpx
 
-from billframes._shared.forks import PerProcess
+from billframes._shared.forks import PerProcess, Process
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError
@@ -86,8 +87,13 @@ class HttpClient:
         self._timeout = timeout
         self._retries = retries
         self._secrets = [*(headers or {}).values(), *([token] if token else [])]
-        new_opener = client_opener(
-            base_url, token, auth, headers or {}, timeout=timeout, verify=verify, transport=transport
+        new_opener = partial(
+            client_opener,
+            *(base_url, token, auth, headers or {}),
+            timeout=timeout,
+            verify=verify,
+            transport=transport,
+            made_in=Process.current(),
         )
         self._states = PerProcess(lambda: OwnState(new_opener(), rate_limit, int(concurrency)))
         self._closed = False

@@ -34,7 +34,8 @@ class Credentials(httpx.Auth):
         self, token: Secret | None, auth: httpx.Auth | None, headers: Mapping[str, Secret], defaults: httpx.Headers
     ) -> None:
         self._headers = headers
-        self._auth = auth or (_Bearer(token) if token else httpx.Auth())
+        self._auth = auth or httpx.Auth()
+        self._token = None if auth else token
         self._defaults = defaults
 
     def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -45,16 +46,9 @@ class Credentials(httpx.Auth):
         for name, value in self._headers.items():
             if request.headers.get(name) == self._defaults.get(name):
                 signed.headers[name] = value.reveal()
+        if self._token:
+            signed.headers["Authorization"] = f"Bearer {self._token.reveal()}"
         yield from self._auth.sync_auth_flow(signed)
-
-
-class _Bearer(httpx.Auth):
-    def __init__(self, token: Secret) -> None:
-        self._token = token
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._token.reveal()}"
-        yield request
 
 
 def mask_secrets(error: BillframesError, secrets: Iterable[Secret]) -> BillframesError:

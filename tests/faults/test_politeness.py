@@ -14,7 +14,7 @@ import billframes as bf
 from billframes.transport import http, pacing
 from billframes.transport.connections import CancelScope
 from billframes.transport.pacing import Pace
-from billframes.transport.request_slots import RateLimiter
+from billframes.transport.process_state import RateLimiter
 from billframes.transport.retry import RetryBudget
 from tests.faults.cases import connect
 from tests.faults.server import Server, respond_correctly

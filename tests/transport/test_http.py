@@ -10,7 +10,7 @@ import pytest
 
 import billframes as bf
 from billframes.transport import http, pacing
-from billframes.transport.request_slots import RateLimiter
+from billframes.transport.process_state import RateLimiter
 from tests.conftest import entries, entry, paged
 
 
