@@ -1,39 +1,30 @@
 """Catch up with what changed or was deleted while a list was read, and find out if the result is a snapshot.
 
 **Changes.** Date windows and key ranges return every record that stayed unchanged. A record that changed meanwhile may
-have moved from a part of the list that was not read yet to a part that was. `modifiedSince` finds it. Changes are
-requested since the server's time before the reading, less an overlap for clocks, replicas and late commits. Each
-further round requests those since the beginning of the round before. The rounds end when the changes fit one page,
-because one page is one instant. Then the result is *complete*.
+have moved to a part of the list that was read already. `modifiedSince` finds it: changes are requested since the
+server's time before the reading, less an overlap for clocks, replicas and late commits, and then in rounds since the
+beginning of the round before. The rounds end when the changes are known at one instant, and the result is *complete*:
 
-Changes of more than a page are one instant, too, if they have no new records, and as many records as their first page
-counted: each was known before that page and is unchanged after it, so it was the same at that instant, and there were
-no others. So a load ends even if more than a page of records changed just before it. Changes of time entries of more
-than a page are read by key ranges sorted by creation, and need no other round: a changed record stays among the changed
-records, and its creation time never changes, so no edit can hide it while the changes are read.
+- They fit one page.
+- They have no new records, and as many as their first page counted: each was known before that page and is unchanged
+  after it. So a load ends even if more than a page of records changed just before it.
+- They were read by key ranges sorted by creation (time entries): a changed record stays among the changed ones, and its
+  creation time never changes, so no edit can hide it.
 
 **Count.** The result is a *snapshot* if the server counts as many records as were received, and neither the catch-up
-before the count nor the one after it brings anything new: nothing was added or changed around that instant, so no
-received record was deleted before it either. On a busy list two such counts in a row are needed, because a record
-created and deleted between two catch-ups can hide a deletion. No count is needed if every page was of the whole list
-and reported the same total, the number of rows equals it, and the first catch-up brings nothing new: then every record
-that existed when the last page was read was received.
-
-**Order.** These requests are sent one after the other, because each proves something about the time since the one
-before: a count sent beside a catch-up could be answered first, and then a record created before the count and deleted
-before the catch-up could hide a deletion.
+before the count nor the one after it brings anything new. On a busy list two such counts in a row are needed, because a
+record created and deleted between two catch-ups can hide a deletion. No count is needed if every page was of the whole
+list and reported the same total, the number of rows equals it, and the first catch-up brings nothing new. These
+requests are sent one after the other: a count sent beside a catch-up could be answered first.
 
 **Several lists** (one for each id of a list of ids) are all read first. Then one query, without the parameters in which
 they differ, catches up all of them; those of its rows that belong to one of the lists are added. So a record that moves
 from one list to another can't be missed between two pages. The result is complete, and the lists are not counted.
 
-**Deletions.** The API does not report them. After a catch-up every added or changed record was received, so the number
-of records received less the server's total is the number of deletions; additions can't hide them. Totals of date
-windows are compared, and only windows that differ are halved. A differing window that fits a page is fetched; a record
-that was received before and is not on that page did not exist in the window at that instant. A list without dates is
-read again by key ranges; a record that is missing then was deleted or changed. Either way only records that did not
-stay unchanged are removed. If such a record only moved to another window, or changed while the list was read again, the
-next catch-up finds it, because it looks back further.
+**Deletions.** The API does not report them. After a catch-up, the number of records received less the server's total is
+the number of deletions; additions can't hide them. Totals of date windows are compared, and only windows that differ
+are halved, until one fits a page. A list without dates is read again by key ranges. Only records that did not stay
+unchanged are removed. If one of them only moved, the next catch-up finds it, because it looks back further.
 """
 
 from __future__ import annotations

@@ -2,13 +2,11 @@
 
 **What a window proves.** A full page at offset 0, sorted by date, has all rows of its window, at its instant, that are
 dated before the date of its last row. A short page has all rows of its window. A record that stays unchanged keeps its
-date, so it is on the page that proves its day. When the proved days cover the whole period, every such record was
-received, whatever was written meanwhile: the pages need not be of one instant.
+date. So when the proved days cover the whole period, every such record was received, whatever was written meanwhile.
 
-**Order.** Each window is requested at offset 0. After a full page it continues from the date of the last row, including
-that day. Two pages, one from each end of the list, show which days have data. The days between are divided into one
-window per connection. A connection without work takes half of the window with the most rows. Each page proves its own
-days, so windows, and parts of days, are read side by side in any order; only the next page of a window needs its last.
+**Order.** After a full page, a window continues from the date of the last row, including that day. Two pages, one from
+each end of the list, show which days have data; the days between are divided into one window per connection. A
+connection without work takes half of the window with the most rows.
 
 **Full days.** A day of more than a page is split by `billed` and by billing type; a part of more than a page is read by
 key ranges. A record may move from one part to another meanwhile, but then it has changed.

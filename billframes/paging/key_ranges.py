@@ -1,20 +1,15 @@
 """Key ranges: read a list in overlapping pages whose keys together leave no gap (keyset paging).
 
 **What a page proves.** Sorted by a key, a page has all rows, at its instant, whose keys are strictly between the keys
-of its first and its last row: whatever else happened to the list, the rows between those two positions have keys
-between those two keys. The page at offset 0 has all rows before its last key, and a short page at the end has all rows
-after its first key. A record that stays unchanged keeps its key. So when these open intervals cover all keys, every
-such record was received.
+of its first and its last row. The page at offset 0 has all rows before its last key, and a short page at the end has
+all rows after its first key. A record that stays unchanged keeps its key. So when these open intervals cover all keys,
+every such record was received, whatever else happened and in whichever order the pages were read.
 
-**Why two ranges are joined only by a key strictly between.** Ranges X and Y leave no gap if `first(Y) < last(X)`: each
-key is then after `first(Y)` or before `last(X)`. Equality is not enough, because a group of equal keys may extend
-beyond both pages. Dates, numbers and instants compare here as they do on the server. Text does not, because the
-server's collation is unknown. But a key K that is in both ranges is between `first(Y)` and `last(X)` in any order that
-the server may use. If K differs from one of the two under every collation (see `keys`), the order is strict. Two pages
-that share a record prove nothing, because the record may have moved.
-
-**Order.** A page proves its own range, whenever it is sent. So all pages are requested side by side; only a page
-across a gap needs the others.
+**Why two ranges are joined only by a key strictly between.** Ranges X and Y leave no gap if `first(Y) < last(X)`.
+Equality is not enough, because a group of equal keys may extend beyond both pages. Dates, numbers and instants compare
+here as they do on the server. Text does not, because the server's collation is unknown. But a key K that is in both
+ranges is between `first(Y)` and `last(X)` in any order that the server may use. If K differs from one of the two under
+every collation (see `keys`), the order is strict. Two pages that share a record prove nothing: it may have moved.
 
 **Gaps.** Ranges may not join because rows moved, because of a long group of equal keys, or because of keys that may be
 equal. Then another page is fetched across the gap, within a budget of twice the pages plus ten. After that, the next
