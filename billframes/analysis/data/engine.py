@@ -1,7 +1,7 @@
 """Add up and join rows in the fastest way of each engine, and convert rows to Python and back.
 
 Polars optimizes all steps from `lazy` to `collect` together, and copies nothing in between. Arrow's join copies every
-column of both frames, so `join_by_id` and `full_join_by_id` look up the ids and only append the columns found.
+column of both frames, so `join_by_id` looks up the ids and only appends the columns found.
 
 A lazy engine only adds up the rows. All later steps are done in memory, with the few sums that `collect` returns: this
 takes milliseconds, while a database plans every step again. `collect_values` and `collect_counts` compute all values
@@ -18,37 +18,21 @@ from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.declare.columns import Frame
 
 C = nw.col
 
-# Polars' streaming engine takes milliseconds to start. From this number of rows on, it is faster.
-_MANY = 200_000
-
-
 def lazy(frame: Frame) -> Frame:
     """Make an eager Polars frame lazy, until `collect`; return others unchanged."""
-    native = frame.to_native()
-    return cast("Frame", nw.from_native(native.lazy())) if _is_eager_polars(frame) else frame
+    is_eager_polars = isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
+    return cast("Frame", nw.from_native(frame.to_native().lazy())) if is_eager_polars else frame
 
 
-def collect(frame: Frame, like: Frame | None = None) -> Frame:
-    """
-    Compute a lazy frame: its rows are then in memory, in a Polars frame or an Arrow table.
-
-    With `like`, only frames that `lazy` made lazy are computed: a frame stays lazy if `like` is lazy.
-    """
-    if not isinstance(frame, nw.LazyFrame):
-        return frame
-    if like is None:
-        return _make_nullable(cast("Frame", frame.collect()))
-    if isinstance(like, nw.DataFrame) and _is_eager_polars(like):
-        few = like.shape[0] < _MANY
-        return cast("Frame", frame.collect(engine="in-memory" if few else "auto"))
-    return frame
+def collect(frame: Frame) -> Frame:
+    """Compute a lazy frame: its rows are then in memory, in a Polars frame or an Arrow table."""
+    return _make_nullable(cast("Frame", frame.collect())) if isinstance(frame, nw.LazyFrame) else frame
 
 
 def collect_values(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, Any]:
@@ -92,19 +76,6 @@ def stack(parts: Sequence[Frame]) -> Frame:
     if len(rows) == len(parts):
         return cast("Frame", ArrowRows.stack(rows))
     return nw.concat(parts)
-
-
-def full_join_by_id(frame: Frame, other: Frame, on: str) -> Frame:
-    """Join two frames in which each id is unique and not missing; rows that only `other` has are last."""
-    if isinstance(frame, nw.LazyFrame):
-        renamed = other.rename({on: "_other_id"})
-        joined = frame.join(renamed, left_on=on, right_on="_other_id", how="full")
-        return joined.with_columns(nw.coalesce(on, "_other_id").alias(on)).drop("_other_id")
-    # A full join of Polars or Arrow copies and reorders all rows, although few ids or none are only in `other`.
-    marked = join_by_id(frame, other.with_columns(_found=nw.lit(1.0)), on)
-    joined, found = marked.drop("_found"), cast("nw.DataFrame[Any]", marked).get_column("_found").count()
-    rest = len(cast("nw.DataFrame[Any]", other)) - found
-    return nw.concat([joined, _anti_join(other, frame, on)], how="diagonal") if rest else joined
 
 
 def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
@@ -158,22 +129,10 @@ def _make_nullable(frame: Frame) -> Frame:
     return cast("Frame", nw.from_native(table.cast(pa.schema([each.with_nullable(True) for each in table.schema]))))
 
 
-def _is_eager_polars(frame: Frame) -> bool:
-    return isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
-
-
 def arrow_rows(frame: Frame) -> Frame:
     """Return an Arrow frame as `ArrowRows`, which computes a column when it is used; return others unchanged."""
     is_other = isinstance(frame, ArrowRows | nw.LazyFrame) or not frame.implementation.is_pyarrow()
     return frame if is_other else cast("Frame", ArrowRows.of(frame.to_native()))
-
-
-def _anti_join(frame: Frame, other: Frame, on: str) -> Frame:
-    native = frame.to_native()
-    if isinstance(native, pa.Table):
-        ids = other.to_native()[on].combine_chunks()
-        return cast("Frame", nw.from_native(native.filter(pc.invert(pc.is_in(native[on], value_set=ids)))))
-    return frame.join(other.select(on), on=on, how="anti")
 
 
 def _polars(native: Any, table: pa.Table) -> Any:

@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,8 +16,6 @@ from billframes.periods import FiscalYear, Period
 
 # Narwhals takes long to make an expression, and each call names a column several times.
 C = functools.lru_cache(maxsize=1000)(nw.col)
-
-Rates = Mapping[str, float | Mapping[Any, float]]
 
 RESIDUE = 1e-9
 """The largest absolute value that counts as 0: a sum of floats that should be 0 has a small rest."""
@@ -62,52 +60,6 @@ def map_values(column: str | nw.Expr, mapping: Mapping[str, Any], default: Any, 
     keys, values = list(mapping), list(mapping.values())
     value = C(column) if isinstance(column, str) else column
     return value.replace_strict(keys, values, default=default, return_dtype=dtype)
-
-
-def rate_days(rates: Rates) -> list[dt.date]:
-    """Return the days on which any rate changes, the earliest first; empty if no rate has dates."""
-    return sorted({day for rate in rates.values() if isinstance(rate, Mapping) for day in rate})
-
-
-def with_rate_step(frame: Frame, rates: Rates) -> Frame:
-    """
-    Add `_rate_step` if rates have dates: the number of days in `rate_days` that are on or before `date`.
-
-    A missing date counts as before all these days.
-    """
-    days = rate_days(rates)
-    reached = [as_float(C("date") >= midnight(day)) for day in days]
-    return frame.with_columns(_rate_step=nw.sum_horizontal(*reached).cast(nw.Int64)) if days else frame
-
-
-def rate_at_step(rates: Rates) -> nw.Expr:
-    """Return the rate of `user_id`, at `_rate_step` if rates have dates; missing if the person has no rate then."""
-    days = rate_days(rates)
-    if not days:
-        return map_values("user_id", rates, None, nw.Float64)
-    rate = null_column(nw.Float64)
-    for step in range(len(days) + 1):
-        at_step = {user: _rate_at(each, days[:step]) for user, each in rates.items()}
-        known = {user: each for user, each in at_step.items() if each is not None}
-        rate = nw.when(C("_rate_step") == step).then(map_values("user_id", known, None, nw.Float64)).otherwise(rate)
-    return rate
-
-
-def _rate_at(rate: float | Mapping[dt.date, float], past_days: Sequence[dt.date]) -> float | None:
-    if not isinstance(rate, Mapping):
-        return rate
-    begun = [rate[day] for day in past_days if day in rate]
-    return begun[-1] if begun else None
-
-
-def value_at_rates(time: Frame, rates: Rates) -> Frame:
-    """Add `_value`, the hours at the person's rate on that day, and `_unrated`, 1.0 for hours without a rate."""
-    rows = with_rate_step(time, rates).with_columns(_rate=rate_at_step(rates))
-    rows = rows.drop("_rate_step") if rate_days(rates) else rows
-    return rows.with_columns(
-        _value=(C("hours") * C("_rate")).fill_null(0.0),
-        _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),
-    )
 
 
 def ratio(numerator: str, denominator: str) -> nw.Expr:

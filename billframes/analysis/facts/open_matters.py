@@ -12,9 +12,10 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import ids_frame, join_by_id, sum_by, to_dicts
-from billframes.analysis.data.expressions import RESIDUE, as_midnight, midnight, or_nan, value_at_rates
+from billframes.analysis.data.expressions import RESIDUE, as_midnight, midnight, or_nan, value_if
 from billframes.analysis.declare.columns import MATTER_TYPES, UNASSIGNED, Frame
 from billframes.analysis.facts.last_days import with_last_days
+from billframes.analysis.facts.rates import at_rates
 
 C = nw.col
 
@@ -165,18 +166,19 @@ def _open_fees(call: Call, work: Frame, day: dt.date) -> Iterator[_Row]:
     fees = call.select("fixed_fees", ("fixed_fee_id", "date"))
     linked = call.select("time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
     linked = join_by_id(linked, ids, "fixed_fee_id", "inner").filter(C("date") <= midnight(day))
-    totals = sum_by(value_at_rates(linked, rates), ["fixed_fee_id"], ["hours", "_value", "_unrated"])
+    linked = linked.with_columns(value=value_if(C("hours") != 0, at_rates(rates)))
+    totals = sum_by(linked, ["fixed_fee_id"], ["hours", "value"])
     efforts = {row["fixed_fee_id"]: row for row in to_dicts(totals)}
     for fee in to_dicts(join_by_id(fees, ids, "fixed_fee_id", "inner")):
         id_ = fee["fixed_fee_id"]
-        done = efforts.get(id_, {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
+        done = efforts.get(id_, {"hours": 0.0, "value": 0.0})
         yield {
             "fixed_fee_id": id_,
             "matter_id": open_[id_]["matter_id"],
             "since": fee["date"],
             "work": open_[id_]["fixed_fee_amount"],
             "hours": done["hours"],
-            "effort_amount": done["_value"] if rates and not done["_unrated"] else None,
+            "effort_amount": done["value"] if rates else None,
         }
 
 

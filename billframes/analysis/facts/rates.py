@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.data.expressions import Rates, map_values, midnight, rate_days
+from billframes.analysis.data.expressions import map_values, midnight
 
 C = nw.col
+
+Rates = Mapping[str, float | Mapping[Any, float]]
 
 
 def at_rates(rates: Rates) -> nw.Expr:
@@ -21,7 +24,7 @@ def rate_of(rates: Rates) -> nw.Expr:
     """Return the rate of each row's person on its `date`; NaN if the person has no rate then."""
     person = C("user_id").cast(nw.String)
     rate = map_values(person, _begun(rates, None), None, nw.Float64)
-    for day in rate_days(rates):
+    for day in sorted({day for rate in rates.values() if isinstance(rate, Mapping) for day in rate}):
         later = map_values(person, _begun(rates, day), None, nw.Float64)
         rate = nw.when(C("date") >= midnight(day)).then(later).otherwise(rate)
     return rate.fill_null(float("nan"))

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._shared.names import first_few
 from billframes._shared.notes import Amount, Notes, Rule
-from billframes.analysis.data.expressions import Rates
+from billframes.analysis.facts.rates import Rates
 from billframes.errors import RatesHiddenWarning
 
 C = nw.col
