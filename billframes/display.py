@@ -26,9 +26,9 @@ from billframes._shared.format import MISSING, format_number, label_of
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.data.engine import collect
 from billframes.analysis.data.native import without_attrs, wrap_frame
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses, heading_of, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import FIGURES, figure_columns
 from billframes.errors import ParameterError
 from billframes.loading.load_info import ANALYSIS

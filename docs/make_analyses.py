@@ -25,7 +25,11 @@ WIDTH = 120
 def pages() -> dict[Path, str]:
     """Return the text of each page, with its generated part up to date."""
     parts = {
-        DOCS / "glossary.md": ("glossary", "Glossary", _wrapped(GLOSSARY._repr_markdown_())),
+        DOCS / "glossary.md": (
+            "glossary",
+            "Glossary",
+            _wrapped("\n".join(f"- **{each.name.capitalize()}**: {each.meaning}" for each in GLOSSARY)),
+        ),
         DOCS / "analyses.md": ("questions", "Analyses", _questions()),
         DOCS / "reference" / "explorer-filters.md": ("tabs", "Filtering", _tabs()),
     }
@@ -50,6 +54,10 @@ def _text(path: Path) -> str:
 def _questions() -> str:
     rows = [f"| [{each.title}](analyses/{each.name}.md) | {each.question} |" for each in analyses().values()]
     return "\n".join(["| analysis | the question it answers |", "| --- | --- |", *rows])
+
+
+def _glossary() -> str:
+    return _wrapped("\n".join(f"- **{each.name.capitalize()}**: {each.meaning}" for each in GLOSSARY))
 
 
 def _tabs() -> str:

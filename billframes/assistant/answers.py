@@ -17,10 +17,10 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.explain import plain_words
 from billframes.analysis.results.figure_names import Figure
 from billframes.assistant.text_of_data import safe_text

@@ -19,9 +19,10 @@ from billframes._shared.find_named import similar_names
 from billframes._shared.names import closest, first_few
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.glossary import term
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
+from billframes.analysis.keys.by import names_in
 from billframes.analysis.results.explain import explain as explain_word
 from billframes.analysis.results.figure_names import FIGURES, figure_names, find_figure, find_figures, name_to_write
 from billframes.analysis.results.figures_side_by_side import MISSING, TOTAL

@@ -20,6 +20,7 @@ from billframes._shared.suggestions import SuggestsNames, check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.key_words import to_filter
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.keys.by import By
 from billframes.analysis.results.fact import FactName, fact_of
@@ -28,7 +29,7 @@ from billframes.analysis.results.figures_side_by_side import Top
 from billframes.book.days import DATES, BookDays
 from billframes.book.figures import figures_of_book, rows_of_book
 from billframes.book.frames import BookFrame, BookFrames
-from billframes.book.methods import FRAME_NAMES, AnalysisMethod, to_keep_one
+from billframes.book.methods import FRAME_NAMES, AnalysisMethod
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
@@ -93,7 +94,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         return place_of(name)
 
     def _instead(self, argument: str) -> str:
-        return to_keep_one(argument)
+        return to_filter(argument, (), "book.figures(…")
 
     def __repr__(self) -> str:
         return f"<billframes book {self._dates}; its frames hold all dates>"

@@ -22,10 +22,10 @@ from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.distinct_names import attach_names
 from billframes.analysis.declare.docstrings import documented_arguments
+from billframes.analysis.declare.key_words import SHORT_NAMES, to_filter
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis, parameters
-from billframes.analysis.keys.by import SHORT_NAMES, key_of, names_in
+from billframes.analysis.keys.by import names_in
 from billframes.analysis.results.figure_names import figure_names, name_to_write
 from billframes.book.denied import without_denied
 from billframes.config.firm import FirmSettings
@@ -83,21 +83,10 @@ def _instead(analysis: Analysis, argument: str) -> str:
         return f"The book has it; to use another, assign it: book.{argument} = …"
     if argument in FirmSettings.__dataclass_fields__:
         return f"It is one of the settings: assign book.settings = FirmSettings({argument}=…)."
-    is_key = key_of(argument, analysis.takes)
-    if argument not in ("where", "filter", "filters") and not is_key:
-        return ""
     own = (name_to_write(each.column) for each in figure_names().values() if each.analysis.name == analysis.name)
     name = next(chain(analysis.short[1:], own), "")
-    if not name:
-        return "Filter the rows of its result."
-    return to_keep_one(argument, name) if is_key else f"Use book.figures({name!r}, by=…, where=…)."
-
-
-def to_keep_one(argument: str, figure: str = "") -> str:
-    """Say how to keep one client, lawyer or the like, if an argument names a key; else nothing."""
-    key = key_of(argument)
-    where = f"where={{{key!r}: …}}"
-    return key and f"To keep one {title_of_key(key)}: book.figures({repr(figure) if figure else '…'}, by=…, {where})."
+    advice = to_filter(argument, analysis.takes, f"book.figures({name!r}")
+    return advice if name or not advice else "Filter the rows of its result."
 
 
 def call_analysis(

@@ -14,9 +14,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.spec import parameters
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.sheets.lockup import lockup_of_book
 from billframes.book import Book
 from billframes.book.days import BookDays

@@ -15,8 +15,8 @@ from billframes._shared.format import count_of, format_number, long_date
 from billframes._shared.notes import Notes, collect_notes
 from billframes.analysis.data.distinct_names import DistinctNames
 from billframes.analysis.declare.columns import UNASSIGNED
+from billframes.analysis.declare.key_words import columns_of
 from billframes.analysis.declare.lookup import measure
-from billframes.analysis.keys.by import columns_of
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure
 from billframes.book import Book
 from billframes.config.firm import FirmSettings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from billframes._shared.names import closest
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, columns_of
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, columns_of
 from billframes.analysis.results.figure_names import find_figure
 from billframes.config.firm import FirmSettings
 from billframes.config.watch import CHANGES, Rule

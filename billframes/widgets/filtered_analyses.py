@@ -22,8 +22,9 @@ import pandas as pd
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.spec import Analysis, FilterKind
-from billframes.analysis.keys.by import TIMES, By
+from billframes.analysis.keys.by import By
 from billframes.analysis.rules.payments import short_payments
 from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros

@@ -14,8 +14,8 @@ from billframes._shared.format import format_number, long_date
 from billframes._shared.names import join_names
 from billframes._shared.notes import NOTES, Note, Notes, collect_notes
 from billframes.analysis.declare.explanation import definition_list
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import measure
-from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.errors import ParameterError

@@ -15,10 +15,11 @@ import pandas as pd
 from billframes import plots, tables
 from billframes._shared.format import MISSING, short_date
 from billframes._shared.notes import Notes, collect_notes
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.declare.spec import Analysis, TabSpec
-from billframes.analysis.keys.by import TIMES, By
+from billframes.analysis.keys.by import By
 from billframes.book.records import by_invoice, shown_columns, with_details
 from billframes.book.slices import keep_rows
 from billframes.plots.order import by_size

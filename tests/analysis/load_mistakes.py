@@ -106,10 +106,15 @@ def _collected(start: str) -> Call:
     return lambda _firm: fees_collected(paid(_SOLD), **{**GIVEN, "settings": None}, by=None, start=start)
 
 
-def _put_together(reports: int) -> Call:
-    """Return the cash of several reports with the same payment of the whole of an invoice."""
+def _put_together(reports: int, firm: str = "") -> Call:
+    """Return the cash of several reports with the same payment of the whole of an invoice, of this firm or another."""
     options = {**GIVEN, "settings": None, "by": None, "start": "2026-10"}
-    return lambda _firm: fees_collected(pd.concat([paid(_WHOLE)] * reports), **options)
+
+    def call(_firm: Frames) -> Any:
+        found = pd.concat([paid(_WHOLE)] * reports)
+        return fees_collected(found.assign(invoice_id=firm + found["invoice_id"]), **options)
+
+    return call
 
 
 def _of_strangers() -> pd.DataFrame:
@@ -221,6 +226,11 @@ LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
     "doubled_payments": (
         _put_together(2),
         "1 payment is there twice, 2,400.00 in all, and 1 invoice is paid with more than its amount",
+        _put_together(1),
+    ),
+    "unknown_paid": (
+        _put_together(1, firm="other-"),
+        "1 payment names an invoice that is not among those passed, 2,400.00 in all",
         _put_together(1),
     ),
     "not_judged": (

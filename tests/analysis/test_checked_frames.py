@@ -22,9 +22,9 @@ from tests.firms import make_firm
 def checked_names(monkeypatch) -> list[str]:
     """The names of the frames that were checked, in order."""
     names: list[str] = []
-    of = values._FrameChecks.of
+    of = values._checks_of
     monkeypatch.setattr(
-        values._FrameChecks, "of", lambda name, *given, **how: (names.append(name), of(name, *given, **how))[1]
+        values, "_checks_of", lambda name, *given, **how: (names.append(name), of(name, *given, **how))[1]
     )
     return names
 

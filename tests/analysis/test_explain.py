@@ -72,7 +72,6 @@ def test_explain_without_a_name_lists_all_analyses_with_their_questions():
     assert [each.name for each in listed] == NAMES
     for each in listed:
         assert each.question in repr(listed)
-        assert f"`{each.name}`" in listed._repr_markdown_()
         assert f"<code>{each.name}</code>" in listed._repr_html_()
 
 
@@ -191,7 +190,6 @@ def test_the_glossary_has_each_word_once_and_shows_itself():
     assert [each.name for each in glossary] == sorted(each.name for each in glossary)
     for each in glossary:
         assert each.name in glossary._repr_html_()
-        assert f"**{each.name.capitalize()}**" in glossary._repr_markdown_()
         assert [name for name in in_backticks(each.meaning) if name not in {*KNOWN, "discounts"}] == []
 
 
@@ -222,7 +220,6 @@ def test_an_explanation_is_escaped_in_a_notebook():
     )
     assert "<script>" not in explanation._repr_html_()
     assert "<code>a</code> &lt; b</dd>" in explanation._repr_html_()
-    assert "- <i>.\n- <b>." in explanation._repr_markdown_()
 
 
 def test_all_questions_differ():

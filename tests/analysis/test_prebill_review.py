@@ -88,7 +88,7 @@ def test_hidden_rates_are_missing_and_no_entry_is_flagged_for_them(pandas_firm):
     [
         ({"invoice": "i9"}, "Invoice 'i9' is final; only draft, review and approved ones can be reviewed"),
         ({"invoice": "77"}, "There is no invoice '77' among those passed"),
-        ({"responsible": "Bem"}, "No matter has the responsible lawyer 'Bem'. Did you mean 'Ben'?"),
+        ({"responsible": "Bem"}, "No responsible lawyer has the name, reference or id 'Bem'. Did you mean 'Ben'?"),
         ({"responsible": "Ada", "matters": None}, "responsible='Ada' needs matters="),
     ],
 )

@@ -14,8 +14,8 @@ import pytest
 
 from billframes import FirmSettings
 from billframes.analysis.data.data import Data
+from billframes.analysis.declare.key_words import SHORT_NAMES
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.keys.by import SHORT_NAMES
 from billframes.book.methods import FRAME_NAMES
 from billframes.errors import MissingColumnError, ParameterError
 from tests.analysis.calls import SETTINGS, edge_case_frames, ledger, many_invoices, payments_of

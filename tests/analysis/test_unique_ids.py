@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
+from billframes.analysis.data.engine import arrow_rows
 from billframes.analysis.data.repeated_ids import _has_repeats, is_unique
 
 IDS = {
@@ -24,14 +25,14 @@ IDS = {
 def test_ids_of_one_length_are_unique_unless_one_occurs_twice(ids, engine):
     for nth in (None, 0, 1_234):
         native = engine({"time_entry_id": ids if nth is None else [*ids, ids[nth]]})
-        frame = nw.from_native(native, eager_only=True)
+        frame = arrow_rows(nw.from_native(native, eager_only=True))
         assert is_unique(frame, native, "time_entry_id") == (nth is None)
 
 
 @pytest.mark.parametrize("ids", [["1", "2"], ["t999", "t1000"], ["t001", None]])
 def test_other_ids_are_not_checked_quickly(ids):
     native = pd.DataFrame({"time_entry_id": ids})
-    assert not is_unique(nw.from_native(native, eager_only=True), native, "time_entry_id")
+    assert not is_unique(arrow_rows(nw.from_native(native, eager_only=True)), native, "time_entry_id")
 
 
 @given(st.lists(st.one_of(st.integers(0, 9), st.integers(0, (1 << 64) - 1)), min_size=2, max_size=60))

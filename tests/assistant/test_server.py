@@ -18,8 +18,8 @@ import pytest
 import billframes as bf
 from billframes import cli
 from billframes._shared.notes import Notes, collect_notes
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.keys.by import TIMES
 from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.assistant.server import Questions, make_server
 from billframes.assistant.text_of_data import safe_text

@@ -57,7 +57,7 @@ def test_the_prebills_of_a_lawyer_equal_the_database(tmp_path, capsys, sql):
     ("words", "said"),
     [
         ([], "Choose the invoices: add --responsible NAME or --invoice NUMBER."),
-        (["--responsible", "Miriam Harow"], "No matter has the responsible lawyer 'Miriam Harow'. Did you mean"),
+        (["--responsible", "Miriam Harow"], "has the name, reference or id 'Miriam Harow'. Did you mean"),
         (["--invoice", "10434"], "Invoice '10434' is final"),
         (["--invoice", "1", "--out", "no/where"], "there is no folder"),
         (["--invoice", "1", "--hours-per-day", "0"], "--hours-per-day 0 is not above 0"),

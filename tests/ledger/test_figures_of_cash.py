@@ -50,6 +50,24 @@ def test_names_of_cash_mean_one_thing(demo):
     assert result.attrs["missing"].keys() == {"realization_collected_amount"}
 
 
+NOT_OF_THE_INVOICES = {
+    "as they are": (lambda paid: paid, set()),
+    "a payment twice": (lambda paid: pd.concat([paid, paid[paid["amount"] > 0].head(1)]), {"doubled_payments"}),
+    "another firm's": (lambda paid: paid.assign(invoice_id="other " + paid["invoice_id"]), {"unknown_paid"}),
+    "of other clients": (lambda paid: paid.assign(client_id="other " + paid["client_id"]), {"unlike_invoice"}),
+    "of other days": (lambda paid: paid.assign(invoice_date=paid["payment_date"]), {"unlike_invoice"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
+@pytest.mark.parametrize(("change", "rules"), NOT_OF_THE_INVOICES.values(), ids=NOT_OF_THE_INVOICES)
+def test_payments_that_do_not_fit_the_invoices_are_noted(demo, change, rules):
+    book, paid = demo
+    given = change(paid)
+    for result in (book.fees_collected(given), book.days_to_pay(given), book.realization(payments=given)):
+        assert {each["rule"] for each in bf.notes(result)} - {"short_payments"} == rules
+
+
 def test_without_payments_or_outside_their_days_cash_is_not_known(demo):
     book, paid = demo
     for figures in (book.figures, lambda name: bf.figures(name, invoices=book.invoices)):

@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.analysis.keys.by import columns_of
+from billframes.analysis.declare.key_words import columns_of
 from billframes.errors import ParameterError
 from billframes.ledger.month_reports import read_ledgers
 from billframes.periods import month_end

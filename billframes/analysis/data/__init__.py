@@ -2,7 +2,7 @@
 
 - `data`, `call`, `sheet`: frames as passed, one call of an analysis, and its public function
 - `native`, `engine`, `expressions`: convert users' frames to Narwhals and results back, add up and join
-- `values`, `enum_values`, `repeated_ids`: check one frame; `between`, `stamp`: frames beside each other and their loads
+- `values`, `repeated_ids`: check one frame; `between`, `compared_with_load`: frames beside each other and their loads
 - `data_span`: the days that frames know
 - `arguments`, `people`: the arguments that analyses share, and the people whom the settings name
 """

@@ -1,4 +1,4 @@
-"""Check the arguments that several analyses share, and find the users and matters that the settings name."""
+"""Check the arguments that several analyses share."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral
 from typing import cast
 
-import narwhals.stable.v2 as nw
-
 from billframes._shared.names import as_given
 from billframes._shared.suggestions import check_choice
 from billframes.analysis.declare.columns import MATTER_TYPES, UNKNOWN
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
-
-C = nw.col
 
 
 def read_whole_number(value: object, name: str, of: str) -> int:

@@ -58,6 +58,11 @@ class ArrowRows(nw.DataFrame[pa.Table]):
         return cls(_NO_ROWS._with_native(table, validate_column_names=False))
 
     @classmethod
+    def later(cls, columns: Mapping[str, Callable[[], pa.ChunkedArray]], size: int) -> ArrowRows:
+        """Return rows whose columns are made when they are first used."""
+        return cls._of({name: _Later(make) for name, make in columns.items()}, _Later(None, size))
+
+    @classmethod
     def _of(cls, values: dict[str, _Later], size: _Later) -> ArrowRows:
         rows = object.__new__(cls)
         rows._level, rows._whole, rows._values, rows._size = "full", None, values, size
@@ -196,6 +201,9 @@ class _Types(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         return _dtype(self._values[name].get().type)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -19,7 +19,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.notes import Note, Rule
 from billframes.analysis.data.engine import arrow_rows, collect_counts, join_by_id, to_dicts
 from billframes.analysis.data.expressions import count_if
-from billframes.analysis.declare.columns import IDS, ITEMS, Frame, as_arrow, column_names
+from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names, has_kind
 
 C = nw.col
 
@@ -95,7 +95,7 @@ class _Check:
         kinds = [(schema.get(column), kind) for column, kind in self.needs.items()]
         if self.invoice:
             kinds += [(of_invoices.get(self.invoice), self.needs[self.about]), (of_invoices.get("invoice_id"), "text")]
-        return all(_has_kind(dtype, kind) for dtype, kind in kinds)
+        return all(has_kind(dtype, kind) for dtype, kind in kinds)
 
     def can_be_asked(self) -> nw.Expr:
         """Return whether a row has all values."""
@@ -143,45 +143,28 @@ def disagreements(frames: Mapping[str, Frame], done: set[tuple[str, str]]) -> li
     """
     Find the rows of frames that disagree, from raw values.
 
-    Parameters
-    ----------
-    frames : mapping of str to Frame
-        By the name of the list, all of one engine. Checks of frames and columns that are not there are left out, and so
-        are those of columns with another type, which the analyses refuse.
-    done : set of tuple of str
-        The checks that were made before, each by its frame and column; those that are made now are added.
-
-    Returns
-    -------
-    list of Finding
+    Checks of frames and columns that are not there are left out, and so are those of columns with another type, which
+    the analyses refuse. `done` are the checks that were made before, by frame and column; those made now are added.
     """
-    asked = {name: [*_new(name, frames, done)] for name in CHECKS if name in frames}
-    if not any(asked.values()):
+    asked = [(name, check) for name in CHECKS if name in frames for check in _new(name, frames, done)]
+    if not asked:
         return []
-    schemas = {name: _schema(name, frames[name]) for name in asked}
-    of_invoices = schemas.get("invoices", {})
-    asked = {name: [each for each in checks if each.fits(schemas[name], of_invoices)] for name, checks in asked.items()}
-    invoices = _values_of_invoices(frames, [check for checks in asked.values() for check in checks if check.invoice])
-    rows = {name: _rows(name, frames[name], checks, invoices) for name, checks in asked.items() if checks}
-    numbered = [(name, nth, check) for name in rows for nth, check in enumerate(asked[name])]
+    schemas = {name: frames[name].collect_schema() for name in CHECKS if name in frames}
+    of_invoices: Mapping[str, Any] = schemas.get("invoices", {})
+    asked = [(name, check) for name, check in asked if check.fits(schemas[name], of_invoices)]
+    invoices = _values_of_invoices(frames, [check for _, check in asked if check.invoice])
+    checks = {name: [check for of, check in asked if of == name] for name, _ in asked}
+    rows = {name: _rows(name, frames[name], of, invoices) for name, of in checks.items()}
     counts: dict[str, dict[str, nw.Expr]] = {name: {} for name in rows}
-    for name, nth, check in numbered:
+    for nth, (name, check) in enumerate(asked):
         can = check.can_be_asked()
-        counts[name] |= {f"{name} {nth} wrong": count_if(can & check.is_wrong), f"{name} {nth} all": count_if(can)}
+        counts[name] |= {f"wrong {nth}": count_if(can & check.is_wrong), f"all {nth}": count_if(can)}
     found = collect_counts(*((rows[name], values) for name, values in counts.items()))
     return [
-        _finding(name, check, rows[name], wrong, found[f"{name} {nth} all"])
-        for name, nth, check in numbered
-        if (wrong := found[f"{name} {nth} wrong"])
+        _finding(name, check, rows[name], wrong, found[f"all {nth}"])
+        for nth, (name, check) in enumerate(asked)
+        if (wrong := found[f"wrong {nth}"])
     ]
-
-
-def _schema(name: str, frame: Frame) -> Mapping[str, Any]:
-    """Return the types of the columns that are compared; pandas derives types from values."""
-    compared = {IDS[name], *(column for check in CHECKS[name] for column in check.needs)}
-    if name == "invoices":
-        compared |= {"invoice_id", *(check.invoice for check in _OF_ITEMS if check.invoice)}
-    return frame.select(*(column for column in column_names(frame) if column in compared)).collect_schema()
 
 
 def _new(name: str, frames: Mapping[str, Frame], done: set[tuple[str, str]]) -> Iterator[_Check]:
@@ -206,14 +189,15 @@ def _rows(name: str, frame: Frame, checks: Sequence[_Check], invoices: Frame | N
     """Return the columns that the checks of a frame need, alike on all engines, with those of the invoices."""
     kinds = {column: kind for check in checks for column, kind in check.needs.items()}
     rows = _alike(frame, kinds, [IDS[name]] if IDS[name] in column_names(frame) else ())
-    if invoices is None or not any(check.invoice for check in checks):
-        return rows
-    return join_by_id(rows, invoices, "invoice_id")
+    if invoices is not None and any(check.invoice for check in checks):
+        return join_by_id(rows, invoices, "invoice_id")
+    return rows
 
 
 def _alike(frame: Frame, kinds: Mapping[str, str], ids: Sequence[str] = ()) -> Frame:
-    rows = arrow_rows(as_arrow(frame, [*dict.fromkeys((*ids, *kinds))]))
-    return rows.select(**{each: C(each) for each in ids} | {each: _value(each, kind) for each, kind in kinds.items()})
+    return arrow_rows(frame).select(
+        **{each: C(each) for each in ids} | {each: _value(each, kind) for each, kind in kinds.items()}
+    )
 
 
 def _value(column: str, kind: str) -> nw.Expr:
@@ -227,18 +211,6 @@ def _value(column: str, kind: str) -> nw.Expr:
         return value.cast(nw.Date)
     text = value.cast(nw.String)
     return text.str.to_lowercase() if column == "invoice_state" else nw.when(text != "").then(text)
-
-
-def _has_kind(dtype: Any, kind: str) -> bool:
-    if dtype is None:
-        return False
-    if kind == "number":
-        return bool(dtype.is_numeric())
-    if kind == "flag":
-        return bool(dtype == nw.Boolean)
-    if kind == "date":
-        return bool(dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None))
-    return bool(dtype in (nw.String, nw.Categorical, nw.Enum) or dtype.is_integer())
 
 
 def _finding(name: str, check: _Check, rows: Frame, wrong: float, all_: float) -> Finding:

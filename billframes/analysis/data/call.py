@@ -72,15 +72,13 @@ class Reader(Mapping[str, Frame]):
         """Refuse a frame that lacks one of these columns."""
         self.data.require(name, *columns)
 
-    def select(
-        self, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
-    ) -> Frame:
+    def select(self, name: str, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
         """
         Select and cast the columns that are used: all `columns`, and those of `optional` that the frame has.
 
-        Columns in `coded` stay categorical if they are. Polars frames are lazy.
+        Polars frames are lazy.
         """
-        rows, used = self.data.table(name).select(columns, optional, coded)
+        rows, used = self.data.table(name).select(columns, optional)
         self.use(frozenset((name, column) for column in used))
         return rows
 
@@ -103,20 +101,11 @@ class Reader(Mapping[str, Frame]):
         **choices: Any,
     ) -> Frame:
         """
-        Return the rows of a fact, which a book of pandas or Arrow frames keeps.
+        Return the rows of a fact that `build` makes, which a book of pandas or Arrow frames keeps.
 
-        Parameters
-        ----------
-        build : callable
-            A function of `billframes.analysis.facts`.
-        own : iterable of str
-            Columns of the frames to add to the rows, such as those that `by` names.
-        among : collection of str
-            The frames that the fact may read.
-        only : collection of str
-            The kinds of rows that are needed; by default all. A fact that is kept has all of them.
-        **choices
-            The arguments of the function that make another fact, such as `discounts`.
+        `own` are columns of the frames to add to the rows, such as those that `by` names, and `among` the frames that
+        the fact may read. `only` are the kinds of rows that are needed; a fact that is kept has all of them. `choices`
+        are arguments of `build` that make another fact, such as `discounts`.
         """
         own = tuple(dict.fromkeys((*own, *self.also.get(build, ()))))
         frames = frozenset(among) & frozenset(self.data.natives)
@@ -168,35 +157,19 @@ class Call(Reader):
     """
     A call of an analysis.
 
-    Parameters
-    ----------
-    data : Data
-    analysis : str
-        The name of the analysis that was called, for notes and errors.
-    outer : Call, optional
-        The call that asked for this one. It gets the notes.
-
-    Attributes
-    ----------
-    notes : Notes
-        The notes of the call, also of the analyses that it asks.
-    days : dict
-        The days that the result counts.
-    more : dict
-        What else the result remembers, by name.
-    also : mapping of callable to iterable of str
-        More columns of the frames for the rows of a fact.
-    added : list, optional
-        What the keys add up, and the analyses that were asked (`Asked`); None if nobody wants to know.
+    `outer` is the call that asked for this one, and gets its notes.
     """
 
     def __init__(self, data: Data, analysis: str, outer: Call | None = None) -> None:
         super().__init__(data)
         self.name, self.outer = analysis, outer
         self.notes: Notes = Notes(subject=analysis) if outer is None else outer.notes
+        # The days that the result counts, and what else it remembers, by name.
         self.days: dict[str, str] = {}
         self.more: dict[str, Any] = {}
+        # What the keys add up, and the analyses that were asked (`Asked`); None if nobody wants to know.
         self.added: list[Any] | None = None if outer is None or outer.added is None else []
+        # More columns of the frames for the rows of a fact.
         self.also = {} if outer is None else outer.also
         data.check()
         for name in data.natives:

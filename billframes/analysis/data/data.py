@@ -27,16 +27,12 @@ from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.between import Finding, disagreements
 from billframes.analysis.data.compared_with_load import compare_loads, compare_with_load
 from billframes.analysis.data.engine import lazy
-from billframes.analysis.data.findings import Findings
 from billframes.analysis.data.native import require, select_columns, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
-from billframes.analysis.data.values import check_values
+from billframes.analysis.data.values import Findings, check_values
 from billframes.analysis.declare.columns import Frame
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
-
-KEPT = ("PANDAS", "PYARROW")
-"""The engines whose columns and facts are kept, as Arrow."""
 
 Columns = frozenset[tuple[str, str]]
 """Columns that were used, each with its frame."""
@@ -64,8 +60,8 @@ class Table:
     native: Any
     frame: Frame
     checked: dict[bool, tuple[Frame, Findings, list[Note]]] = field(default_factory=dict)
-    columns: dict[str, pa.ChunkedArray] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
+    # Each column that was converted, with the name of its source.
+    columns: dict[str, tuple[ArrowRows, str]] = field(default_factory=dict)
 
     @property
     def is_checked(self) -> bool:
@@ -77,35 +73,24 @@ class Table:
         if ids_only not in self.checked:
             notes, natives = Notes(), {self.name: self.native}
             # Whole rows keep the `attrs` of pandas.
-            frames = wrap_frames(natives, ids_only=True) if ids_only else {self.name: self.frame}
+            frames = wrap_frames(natives, whole=True) if ids_only else {self.name: self.frame}
             frames, findings = check_values(frames, natives, notes, ids_only=ids_only)
             self.checked[ids_only] = frames[self.name], findings, list(notes)
         return self.checked[ids_only]
 
-    def select(self, columns: Iterable[str], optional: Iterable[str], coded: Iterable[str]) -> tuple[Frame, list[str]]:
+    def select(self, columns: Iterable[str], optional: Iterable[str] = ()) -> tuple[Frame, list[str]]:
         """Select and cast columns, and return the names of those that were used; columns of Arrow are kept."""
-        frame = self.check()[0]
-        if frame.implementation.name not in KEPT:
-            return select_columns(lazy(frame), self.name, columns, optional)
-        codes = {*coded}
-        names = list(dict.fromkeys((*columns, *optional)))
-        known = {name: f"{name} coded" if name in codes else name for name in names}
-        if missing := [name for name in names if known[name] not in self.columns]:
-            self._convert(missing, [*columns], codes, known)
-        there = [name for name in names if known[name] in self.columns]
-        table = pa.table({name: self.columns[known[name]] for name in there})
-        return cast("Frame", ArrowRows.of(table)), [self.sources[known[name]] for name in there]
-
-    def _convert(
-        self, names: Collection[str], needed: Collection[str], coded: Collection[str], known: Mapping[str, str]
-    ) -> None:
-        required = [name for name in names if name in needed]
-        optional = [name for name in names if name not in needed]
-        frame, used = select_columns(self.check()[0], self.name, required, optional, coded)
-        table: pa.Table = frame.to_native()
-        for name, source in zip(table.column_names, used, strict=True):
-            self.columns[known[name]] = table[name]
-            self.sources[known[name]] = source
+        frame, needed = self.check()[0], [*columns]
+        if not isinstance(frame, ArrowRows):
+            return select_columns(lazy(frame), self.name, needed, optional)
+        names = dict.fromkeys((*needed, *optional))
+        if missing := [name for name in names if name not in self.columns]:
+            required = [name for name in missing if name in needed]
+            rows, used = select_columns(frame, self.name, required, missing, like=self.native)
+            self.columns |= {name: (rows.select(name), of) for name, of in zip(rows.columns, used, strict=True)}
+        found = [self.columns[name] for name in names if name in self.columns]
+        first, *others = (rows for rows, _ in found)
+        return first.beside(*others), [source for _, source in found]
 
 
 @dataclass(slots=True)
@@ -126,18 +111,9 @@ class _Kept:
 
 class Data:
     """
-    Frames by name, and what is made from them once.
+    Frames of one engine by name, and what is made from them once.
 
-    Parameters
-    ----------
-    settings : FirmSettings, optional
-    **natives : frame, optional
-        Frames of one engine, as the user passed them; those that are None are left out.
-
-    Attributes
-    ----------
-    natives : dict of str to frame
-        The frames as passed; of pandas, shallow copies.
+    `natives` are the frames as the user passed them, without those that are None; of pandas, shallow copies.
     """
 
     def __init__(self, settings: FirmSettings | None = None, /, **natives: Any) -> None:
@@ -227,7 +203,7 @@ class Data:
     @property
     def is_kept(self) -> bool:
         """Whether converted columns and facts are kept."""
-        return all(self.table(name).frame.implementation.name in KEPT for name in self.natives)
+        return all(isinstance(self.table(name).frame, ArrowRows) for name in self.natives)
 
     @property
     def has_whole_facts(self) -> bool:

@@ -20,7 +20,7 @@ from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import NoDataError, ParameterError
 from billframes.loading.load_info import attached, load_day, load_info
-from billframes.periods import DateLike, FiscalYear, Period, resolve
+from billframes.periods import DateLike, FixedCalendar, Period, resolve
 
 C = nw.col
 
@@ -35,23 +35,12 @@ Results of one day, such as `aging`, remember it as "as_of".
 _DAYS_OFF = dt.timedelta(days=3)
 
 
-class _LoadCalendar:
-    """The calendar of an analysis: the first day on which its frames were loaded, and the settings' fiscal year."""
-
-    def __init__(self, natives: Iterable[Any], settings: FirmSettings | None) -> None:
-        check_settings(settings)
-        self._natives, self._settings = natives, settings or FirmSettings()
-
-    @property
-    def today(self) -> dt.date | None:
-        """The day of the load in the firm's time zone; None if no frame remembers it."""
-        days = (load_day(each, self._settings.time_zone) for each in self._natives if each is not None)
-        return min((day for day in days if day is not None), default=None)
-
-    @property
-    def fiscal(self) -> FiscalYear | None:
-        """The settings' fiscal year; None if they have none."""
-        return self._settings.fiscal_year
+def _loaded_on(natives: Iterable[Any], settings: FirmSettings | None) -> dt.date | None:
+    """Return the first day on which frames were loaded, in the firm's time zone; None if no frame remembers it."""
+    check_settings(settings)
+    zone = (settings or FirmSettings()).time_zone
+    days = (load_day(each, zone) for each in natives if each is not None)
+    return min((day for day in days if day is not None), default=None)
 
 
 def read_period(start: DateLike | None, end: DateLike | None, settings: FirmSettings | None, *natives: Any) -> Period:
@@ -61,9 +50,9 @@ def read_period(start: DateLike | None, end: DateLike | None, settings: FirmSett
     "last month" and the like are counted from the day of the load, and refused if no frame remembers it. A period that
     begins after that day is refused, too.
     """
-    calendar = _LoadCalendar(natives, settings)
-    period = resolve(start, end, calendar=calendar)
-    if period.start is not None and (today := calendar.today) is not None:
+    today = _loaded_on(natives, settings)
+    period = resolve(start, end, calendar=FixedCalendar(today, settings.fiscal_year if settings else None))
+    if today is not None:
         check_begun(period.start, today)
     return period
 
@@ -164,7 +153,7 @@ def counted_days(
     period: Period, settings: FirmSettings | None, first: dt.date | None, **natives: Any
 ) -> dict[str, str]:
     """Return the days that a result of a period counts, as JSON values for `attach`."""
-    today = _LoadCalendar(natives.values(), settings).today
+    today = _loaded_on(natives.values(), settings)
     until = min((day for day in (period.end, today) if day is not None), default=None)
     days = {"start": period.start, "end": period.end, "until": until, "first_day": first}
     return {name: day.isoformat() for name, day in days.items() if day is not None}

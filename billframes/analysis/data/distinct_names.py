@@ -115,18 +115,15 @@ def _shared_in(result: pd.DataFrame, column: str, kind: str, frames: list[pd.Dat
 
 
 def _references(kind: str, ids: list[Any], frames: list[pd.DataFrame]) -> dict[Any, str]:
-    """Return the references of a few clients, matters or people, from their list or else from records."""
-    lists = [(each, f"{kind}_id", _REFERENCES[kind]) for each in frames if _is_list(each, kind) and len(each)]
-    records = [
-        (each, f"{column}_id", f"{column}_reference") for each in frames for column, of in _in(each) if of == kind
-    ]
     found: dict[Any, str] = {}
     # Small frames first: they often have all of them.
-    for frame, id_, reference in sorted(lists or records, key=lambda each: len(each[0])):
+    for frame, column, _, reference in sorted(_sources(kind, frames), key=lambda each: len(each[0])):
         missing = [each for each in ids if each not in found]
         if missing and reference in frame:
-            places = frame[id_].isin(missing).to_numpy().nonzero()[0]
-            known = zip(frame[id_].take(places).tolist(), frame[reference].take(places).tolist(), strict=True)
+            places = frame[f"{column}_id"].isin(missing).to_numpy().nonzero()[0]
+            known = zip(
+                frame[f"{column}_id"].take(places).tolist(), frame[reference].take(places).tolist(), strict=True
+            )
             found |= {person: str(each) for person, each in known if not pd.isna(each)}
     return found
 
@@ -151,15 +148,16 @@ def _in(frame: pd.DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def _listed(kind: str, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return everyone of a kind in its list, which knows the references; without the list, those whom records name."""
-    found = [_of(each, kind, "name", _REFERENCES[kind]) for each in frames if _is_list(each, kind) and len(each)]
-    found = found or [
-        _of(each, column, f"{column}_name", f"{column}_reference")
-        for each in frames
-        for column, of in _in(each)
-        if of == kind
-    ]
+    found = [_of(*each) for each in _sources(kind, frames)]
     return pd.concat(found).drop_duplicates("id") if found else pd.DataFrame(columns=_COLUMNS, dtype="object")
+
+
+def _sources(kind: str, frames: Iterable[pd.DataFrame]) -> list[tuple[pd.DataFrame, str, str, str]]:
+    """Return the lists of a kind, which know the references, or else the records that name someone of it."""
+    frames = [*frames]
+    lists = [(each, kind, "name", _REFERENCES[kind]) for each in frames if _is_list(each, kind) and len(each)]
+    records = ((each, column) for each in frames for column, of in _in(each) if of == kind)
+    return lists or [(each, column, f"{column}_name", f"{column}_reference") for each, column in records]
 
 
 def _is_list(frame: pd.DataFrame, kind: str) -> bool:

@@ -7,22 +7,23 @@ A lazy engine only adds up the rows. All later steps are done in memory, with th
 takes milliseconds, while a database plans every step again. `collect_values` and `collect_counts` compute all values
 that warnings need in one query.
 
-Medians, calendars and lists of codes are computed in Python, over few rows. `frames.to_native` converts the result to
-the kind of frame that was passed in. The result is lazy if that frame was lazy.
+Medians, calendars and lists of codes are computed in Python, over few rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes.analysis.data.arrow import ArrowRows
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import Frame, arrow_column
 
 C = nw.col
+
 
 def lazy(frame: Frame) -> Frame:
     """Make an eager Polars frame lazy, until `collect`; return others unchanged."""
@@ -105,8 +106,9 @@ def to_arrow(frame: Frame) -> pa.Table:
 
 def from_arrow(frame: Frame, table: pa.Table) -> Frame:
     """Convert an Arrow table to a frame of the same engine as `frame`."""
-    native: Any = frame.to_native()
-    return cast("Frame", nw.from_native(_FROM_ARROW[frame.implementation.name](native, table)))
+    # In the analyses, frames of pandas are Arrow tables.
+    make = _FROM_ARROW.get(frame.implementation.name)
+    return cast("Frame", nw.from_native(make(frame.to_native(), table) if make else table))
 
 
 def ids_frame(frame: Frame, column: str, ids: Iterable[str]) -> Frame:
@@ -130,9 +132,13 @@ def _make_nullable(frame: Frame) -> Frame:
 
 
 def arrow_rows(frame: Frame) -> Frame:
-    """Return an Arrow frame as `ArrowRows`, which computes a column when it is used; return others unchanged."""
-    is_other = isinstance(frame, ArrowRows | nw.LazyFrame) or not frame.implementation.is_pyarrow()
-    return frame if is_other else cast("Frame", ArrowRows.of(frame.to_native()))
+    """Return a frame of pandas or Arrow as `ArrowRows`, which converts a column when it is used; others unchanged."""
+    kind = frame.implementation
+    if isinstance(frame, ArrowRows) or not (kind.is_pandas() or kind.is_pyarrow()):
+        return frame
+    native: Any = frame.to_native()
+    columns = {name: partial(arrow_column, native, name) for name in frame.columns}
+    return cast("Frame", ArrowRows.later(columns, len(native)))
 
 
 def _polars(native: Any, table: pa.Table) -> Any:
@@ -160,14 +166,6 @@ def _ibis(_native: Any, table: pa.Table) -> Any:
     return ibis.memtable(table)
 
 
-_FROM_ARROW: dict[str, Any] = {
-    # In the analyses, pandas frames are Arrow tables.
-    "PANDAS": lambda native, table: table,
-    "PYARROW": lambda native, table: table,
-    "POLARS": _polars,
-    "DUCKDB": _duckdb,
-    "PYSPARK": _pyspark,
-    "IBIS": _ibis,
-}
-SUPPORTED = frozenset(_FROM_ARROW)
+_FROM_ARROW: dict[str, Any] = {"POLARS": _polars, "DUCKDB": _duckdb, "PYSPARK": _pyspark, "IBIS": _ibis}
+SUPPORTED = frozenset({"PANDAS", "PYARROW", *_FROM_ARROW})
 """The engines that analyses support, by their names in Narwhals."""

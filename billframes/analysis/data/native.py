@@ -3,8 +3,8 @@
 Inside the analyses, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and
 enums as text, on every engine. The analyses use only methods that lazy frames have, too.
 
-pandas frames become Arrow tables: Arrow adds up and joins a million rows of text in half the time of pandas, and few
-rows in a third of it. Most columns of a loaded frame are Arrow already, so little is copied.
+Frames of pandas become rows of Arrow, which adds up and joins a million rows of text in half the time of pandas, and
+few rows in a third of it. A column is converted when it is first used; most of a loaded frame are Arrow already.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ from billframes.analysis.declare.columns import (
     IDS,
     ITEMS,
     Frame,
-    as_arrow,
     column_names,
-    is_categorical,
     key_column,
     selects_for,
     source_of,
@@ -45,15 +43,15 @@ _DASK = {"dask", "dask_expr"}
 _DUCKDB = {"duckdb", "_duckdb"}
 
 
-def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[str, Frame]:
+def wrap_frames(natives: Mapping[str, Any], *, whole: bool = False) -> dict[str, Frame]:
     """
     Convert users' frames to Narwhals, and refuse frames of several engines and frames in the place of others.
 
-    With `ids_only`, the rows keep the `attrs` of pandas, for analyses that return whole rows.
+    With `whole`, frames of pandas stay so and keep their `attrs`, for analyses that return whole rows.
     """
     otherwise = "it takes a pandas, Polars, Arrow, DuckDB, Ibis or PySpark frame"
     frames = {
-        name: _with_columns(wrap_frame(_without_index(native, name, keep_attrs=ids_only), name, otherwise), name)
+        name: _with_columns(wrap_frame(_without_index(native, name, keep_attrs=whole), name, otherwise), name)
         for name, native in natives.items()
     }
     engines = {name: _engine(frame) for name, frame in frames.items()}
@@ -61,7 +59,7 @@ def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[s
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     _refuse_misplaced(frames)
-    return frames
+    return frames if whole else {name: arrow_rows(frame) for name, frame in frames.items()}
 
 
 def _refuse_twice(native: Any, name: str) -> None:
@@ -185,14 +183,7 @@ def nan_to_null(frame: Frame) -> Frame:
 
 
 def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
-    """
-    Refuse a frame that lacks a column.
-
-    Raises
-    ------
-    MissingColumnError
-        The message names the missing columns, those of the frame, and the loader that supplies the missing ones.
-    """
+    """Refuse a frame that lacks a column, naming the loader that supplies it."""
     require_among(column_names(frame), name, list(columns))
 
 
@@ -209,20 +200,23 @@ def require_among(there: Collection[str], name: str, needed: list[str]) -> None:
 
 
 def select_columns(
-    frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
+    frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), *, like: Any = None
 ) -> tuple[Frame, list[str]]:
-    """Select and cast columns as `Reader.select` does; also return the names of the columns that were used."""
+    """
+    Select and cast columns as `Reader.select` does; also return the names of the columns that were used.
+
+    `like` is the frame as the user passed it, for messages.
+    """
     there = column_names(frame)
     needed = dict.fromkeys(columns)
     require_among(there, name, [source_of(each, there) for each in needed])
     found = {each: source for each in (*needed, *optional) if (source := source_of(each, there)) in there}
-    engine = frame.implementation.name
-    frame = as_arrow(frame, list(dict.fromkeys(found.values())))
+    engine = "PANDAS" if isinstance(like, pd.DataFrame) else frame.implementation.name
+    frame = arrow_rows(frame)
     schema = frame.collect_schema()
-    codes = {each for each in coded if each in schema and is_categorical(schema[each])}
     selected: list[nw.Expr | str] = []
     for each, source in found.items():
-        typed = None if each in codes else typed_column(frame, name, source, schema[source], engine)
+        typed = typed_column(frame, name, source, schema[source], engine)
         if each == source:
             selected.append(each if typed is None else typed)
         else:

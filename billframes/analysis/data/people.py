@@ -70,7 +70,7 @@ def _note_unknown_ids(settings: FirmSettings, data: Data, notes: Notes) -> None:
     found = {}
     for name, ids in named.items():
         column = f"{name.removesuffix('s')}_id"
-        rows = data.table(name).select((column,), (), ())[0].filter(C(column).is_in(list(ids)))
+        rows = data.table(name).select((column,))[0].filter(C(column).is_in(list(ids)))
         found[name] = rows.select(_id=C(column))
     counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
     for name, ids in named.items():
@@ -86,5 +86,5 @@ def _note_absent(notes: Notes, name: str, named: Mapping[str, Sequence[str]], pr
 
 
 def _ids_by_email(data: Data) -> dict[str, str]:
-    named = data.table("users").select(("user_id", "email"), (), ())[0]
+    named = data.table("users").select(("user_id", "email"))[0]
     return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}

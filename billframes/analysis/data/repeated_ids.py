@@ -14,12 +14,11 @@ from typing import Any, NoReturn, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
 from billframes._shared.notes import Notes, Rule
-from billframes.analysis.data.engine import collect_counts, collect_values
-from billframes.analysis.declare.columns import IDS, Frame, as_arrow, column_names
+from billframes.analysis.data.engine import arrow_rows, collect_counts, collect_values
+from billframes.analysis.declare.columns import IDS, Frame, column_names
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 
@@ -65,10 +64,8 @@ def _as_numbers(ids: nw.Series[Any]) -> Numbers | None:
         return hashed
     if ids.dtype != nw.String:
         return None
-    native = ids.to_native()
-    texts = pa.array(native) if isinstance(native, pd.Series) else native
-    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    return _texts_as_numbers(texts.cast(pa.large_string()))
+    texts: pa.ChunkedArray = ids.to_native()
+    return _texts_as_numbers(texts.combine_chunks().cast(pa.large_string()))
 
 
 def _texts_as_numbers(texts: pa.LargeStringArray) -> Numbers | None:
@@ -113,18 +110,15 @@ def drop_repeated(frame: Frame, name: str, id_: str, notes: Notes) -> Frame:
     """
     Keep one of the rows of each id, and all rows without an id, which may be different records; note dropped rows.
 
-    Raises
-    ------
-    ParameterError
-        Rows with the same id are not equal.
+    Different rows with the same id are refused.
     """
     named = frame.filter(~C(id_).is_null())
-    ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    ids = named.select(id_).group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
     repeated = collect_values((ids, {"count": nw.len(), "rows": C("_rows").sum(), "example": C(id_).min()}))
     if not repeated["count"]:
         return frame
     distinct = _comparable(named)
-    distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
+    distinct = distinct.join(arrow_rows(ids.select(id_)), on=id_, how="inner")
     unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
     different = collect_values((unequal, {"count": nw.len(), "example": C(id_).min()}))
     if different["count"]:
@@ -146,7 +140,7 @@ def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
 
 def _comparable(frame: Frame) -> Frame:
     """Convert lists in Arrow tables to text, because Arrow can't compare lists."""
-    frame = as_arrow(frame)
+    frame = arrow_rows(frame)
     table = frame.to_native()
     if not isinstance(table, pa.Table):
         return frame
@@ -161,11 +155,6 @@ def refuse_unlike_ids(frames: Mapping[str, Frame]) -> None:
     Refuse frames in memory that write the same ids differently, because their rows would not find each other.
 
     These are spaces around an id, and UUIDs in capital letters, in braces or without hyphens, as databases export them.
-
-    Raises
-    ------
-    ParameterError
-        The first ids of two frames are written differently.
     """
     eager: dict[str, Any] = {name: frame for name, frame in frames.items() if isinstance(frame, nw.DataFrame)}
     for column in IDS.values():

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from billframes._shared.suggestions import bound_arguments
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.key_words import to_filter
+from billframes.analysis.declare.spec import Analysis
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
@@ -19,16 +22,11 @@ def sheet(*frames: str, settings: bool = True) -> Callable[..., Any]:
     """
     Return what makes the public function of an analysis from a calculation that takes a `Call` and options.
 
-    The function takes the frames by name, then the options and `settings`. It passes the call of these frames, whose
-    kind of the first one is that of the result, and the options to the calculation.
+    The function takes `frames` by name, then the options and, unless `settings` is False, the settings. It passes the
+    call of these frames, whose kind of the first one is that of the result, and the options to the calculation.
 
-    Parameters
-    ----------
-    *frames : str
-        The names of the frames, with "?" after those that the caller can omit. By position, the first can be passed,
-        or the calculation's own options that can; otherwise what is before "*", among it such options.
-    settings : bool
-        Whether the function takes `settings`.
+    Names of frames that the caller can omit end with "?". By position, the first frame can be passed, or the
+    calculation's own options that can; otherwise what is before "*", among it such options.
     """
 
     def decorate(rows: Callable[..., Frame]) -> Callable[..., Any]:
@@ -38,9 +36,11 @@ def sheet(*frames: str, settings: bool = True) -> Callable[..., Any]:
 
         @functools.wraps(rows)
         def function(*args: Any, **kwargs: Any) -> Any:
-            given = _bound(rows.__name__, signature, args, kwargs).arguments
+            analysis: Analysis = rows.__globals__["ANALYSIS"]
+            instead, usual = partial(_instead, analysis, kwargs), f"bf.book('2026-10').{analysis.name}(…)"
+            given = bound_arguments(analysis.name, signature, args, kwargs, instead, usual).arguments
             found = {name: given.pop(name, None) for name in names}
-            return run(rows.__globals__["ANALYSIS"], Data(given.pop("settings", None), **found), **given)
+            return run(analysis, Data(given.pop("settings", None), **found), **given)
 
         function.__signature__ = signature  # type: ignore[attr-defined]
         return function
@@ -48,10 +48,13 @@ def sheet(*frames: str, settings: bool = True) -> Callable[..., Any]:
     return decorate
 
 
-def _bound(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> inspect.BoundArguments:
-    return bound_arguments(name, signature, args, kwargs, usual=f"bf.book('2026-10').{name}(…)")
+def _instead(analysis: Analysis, given: Mapping[str, Any], argument: str) -> str:
+    """Say how to filter, if an argument names a key or a filter; a frame has only a wrong name."""
+    figure = repr(analysis.short[1]) if analysis.short else "…"
+    advice = to_filter(argument, analysis.takes, f"bf.figures({figure}, time_entries=…, …")
+    if not advice or hasattr(given[argument], "columns"):
+        return ""
+    return "Filter the rows of its result." if analysis.keys else advice
 
 
 def _signature(own: inspect.Signature, names: tuple[str, ...], *, settings: bool) -> inspect.Signature:

@@ -1,41 +1,37 @@
 """Find values in users' frames that would silently give a wrong figure.
 
-Every frame that is passed to an analysis is checked once, and a book's for all analyses: for
-repeated ids, missing numbers, enum values that are unknown or in another case, and billed items without an invoice.
-This is fast: an unchanged frame of a loader has unique ids, a categorical column lists its values, and one query counts
-the rows of all lazy frames. Rows are only compared if ids repeat.
+Every frame that is passed to an analysis is checked once, and a book's for all analyses. This is fast: an unchanged
+frame of a loader has unique ids, columns in memory are asked first whether they can have such values, and one query
+counts the rows of all lazy frames. Rows are only compared if ids repeat.
 
 A note about a column is given when an analysis uses that column (`Reader.select`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._shared.names import join_names
-from billframes._shared.notes import Notes, Rule
-from billframes.analysis.data.engine import collect_counts, collect_values
-from billframes.analysis.data.enum_values import is_text, undeclared_counts, with_declared_values
+from billframes._shared.names import first_few, join_names
+from billframes._shared.notes import Amount, Count, Note, Notes, Rule
+from billframes.analysis.data.engine import arrow_rows, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.data.expressions import as_day, count_if, midnight
-from billframes.analysis.data.findings import Findings
-from billframes.analysis.data.repeated_ids import (
-    drop_repeated,
-    is_unique,
-    refuse_unlike_ids,
-)
+from billframes.analysis.data.repeated_ids import drop_repeated, is_unique
 from billframes.analysis.declare.columns import (
     DATE_OF,
+    ENUMS,
     IDS,
     ITEMS,
     NUMBERS,
     PLAUSIBLE_DAYS,
     REQUIRED_NUMBERS,
     Frame,
-    as_arrow,
+    has_kind,
+    is_categorical,
     refuse_odd_ids,
     typed_column,
 )
@@ -43,6 +39,7 @@ from billframes.analysis.declare.columns import (
 C = nw.col
 
 _SEEN = 1_000
+_LARGEST = 1e300
 _UNKNOWN_INVOICE = "billed, but without invoice_id"
 # An empty text stands for no id, as in a file or after `fillna("")`.
 _OF_ITEMS = ("invoice_id", "fixed_fee_id", "matter_id", "user_id", "client_id")
@@ -50,7 +47,18 @@ _MAY_BE_EMPTY = dict.fromkeys(ITEMS, _OF_ITEMS) | {
     "invoices": ("client_id", "matter_id"),
     "matters": ("practice_area_id", "responsible_id", "client_id"),
 }
-_BILLED_WITHOUT_ID = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
+# The enum that every row of a frame must have. Other enums can be missing, such as a role, or the invoice state of an
+# item that is on no invoice.
+_REQUIRED = {"time_entries": "billing_type", "invoices": "invoice_state"}
+_DECLARED = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
+# The number whose sum the note of an enum shows.
+_SUMMED = {"billing_type": "hours", "invoice_state": "amount"}
+_CONSEQUENCES = {
+    "billing_type": "Such time is counted only in `unknown_hours` or `unknown_amount`, if the result has them.",
+    "invoice_state": "Such invoices, and the work on them, are counted only in `unknown_amount`, if the result has it.",
+    "matter_type": "Such matters have the type Unknown.",
+    **dict.fromkeys(("role", "user_role"), "Such people have the role Unknown."),
+}
 _CORRECT = "Correct these records in the billing system."
 _MISSING_NUMBERS = Rule(
     name="missing_numbers",
@@ -90,212 +98,260 @@ _INFINITE = Rule(
     page=_CORRECT,
     unit="rows",
 )
-_NOTED = {
-    "infinite": _INFINITE,
-    "missing": _MISSING_NUMBERS,
-    "undated": _NO_DATE,
-    "billed": _BILLED_WITHOUT_INVOICE,
-    "impossible": _IMPOSSIBLE_DATES,
-}
-"""The notes of rows with wrong values, by the kind of check."""
-_OUT_OF_BOUNDS = {"due_date": "the invoice date is used instead"}
-_LARGEST = 1e300
+_UNKNOWN_VALUES = Rule(
+    name="unknown_values",
+    seen="{subject}: these values of {column} are unknown: {values}. {consequence}",
+    remedy="Known values are {known}.",
+    page=_CORRECT,
+    unit="rows",
+)
+
+
+@dataclass(slots=True)
+class Findings:
+    """The notes and the unknown values of enums, by frame and column."""
+
+    notes: dict[tuple[str, str], list[Note]] = field(default_factory=dict)
+    unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+
+    def add(self, rule: Rule, amount: float, frame: str, column: str, /, **values: Any) -> None:
+        """Add a note of a column; a column can have several."""
+        note = Note(rule, frame, float(amount), column, values | {"column": f"`{column}`"})
+        self.notes.setdefault((frame, column), []).append(note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A check of a column: which rows are wrong, what notes them, and the column with other values in these rows."""
+
+    column: str
+    # Without it, rows repeat an id.
+    is_wrong: nw.Expr | None
+    rule: Rule | None = None
+    corrected: nw.Expr | None = None
+
+    @property
+    def count(self) -> nw.Expr:
+        return nw.len() - C(self.column).n_unique() if self.is_wrong is None else count_if(self.is_wrong)
 
 
 def check_values(
-    frames: dict[str, Frame], natives: Mapping[str, Any], notes: Notes, *, ids_only: bool = False
+    frames: Mapping[str, Frame], natives: Mapping[str, Any], notes: Notes, *, ids_only: bool = False
 ) -> tuple[dict[str, Frame], Findings]:
     """
     Check frames, and return them with unique ids and with enum values as declared, whichever case the frames have.
 
-    Also return what was found in them. Equal rows of one id, which count once, are noted. With `ids_only`, only ids
-    are checked and all values stay unchanged, for analyses that return whole rows. Different rows with the same id,
-    and ids that two frames write differently, are refused.
+    Also return what was found in them. Equal rows of one id, which count once, are noted; different ones are refused.
+    With `ids_only`, only ids are checked and all values stay unchanged, for analyses that return whole rows.
     """
-    refuse_unlike_ids(frames)
-    checks_of = {name: _FrameChecks.of(name, frame, natives[name], ids_only=ids_only) for name, frame in frames.items()}
-    counts = _count({name: checks for name, checks in checks_of.items() if checks.counted})
-    checked = {name: checks.correct(counts.get(name, {}), notes) for name, checks in checks_of.items()}
-    findings = Findings.of(found for _frame, found in checked.values())
-    return {name: checked[name][0] for name in frames}, findings
+    checks = {name: [*_checks_of(name, each, natives[name], ids_only=ids_only)] for name, each in frames.items()}
+    counted = {name: {f"_{name}_{nth}": each.count for nth, each in enumerate(of)} for name, of in checks.items()}
+    counts = collect_counts(*((frames[name], each) for name, each in counted.items()))
+    findings, checked = Findings(), {}
+    for name, frame in frames.items():
+        found = zip(checks[name], map(counts.__getitem__, counted[name]), strict=True)
+        checked[name] = _corrected(name, frame, [each for each in found if each[1]], notes, findings)
+    return checked, findings
 
 
-@dataclass(frozen=True, slots=True)
-class _FrameChecks:
-    """The checks of one frame: its id column, and counts of rows by check and column ("missing hours")."""
+def _corrected(
+    name: str, frame: Frame, found: Iterable[tuple[_Check, float]], notes: Notes, findings: Findings
+) -> Frame:
+    for check, count in found:
+        column, rule = check.column, check.rule
+        if check.is_wrong is None:
+            frame = drop_repeated(frame, name, column, notes)
+        elif rule is _UNKNOWN_VALUES:
+            frame = _with_declared_values(name, frame, column, findings)
+        elif rule is not None:
+            consequence = "they are in no period, or age for decades"
+            if column == "due_date":
+                consequence, findings.unknown[name, column] = "the invoice date is used instead", ["impossible"]
+            words = {"example": _examples(name, frame, check.is_wrong), "consequence": consequence}
+            findings.add(rule, count, name, column, **words)
+        if check.corrected is not None:
+            frame = frame.with_columns(check.corrected.alias(column))
+    return frame
 
-    name: str
-    frame: Frame
-    id: str | None
-    counted: dict[str, nw.Expr]
 
-    @classmethod
-    def of(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _FrameChecks:
-        """Choose the checks that the columns of a frame need."""
-        schema = frame.collect_schema()
-        id_ = IDS.get(name)
-        id_ = id_ if id_ in schema else None
-        counted: dict[str, nw.Expr] = {}
-        if id_ is not None and isinstance(frame, nw.DataFrame):
+def _examples(name: str, frame: Frame, is_wrong: nw.Expr) -> str:
+    """Return the ids of one or two rows, in words."""
+    id_ = IDS[name]
+    if id_ not in frame.columns:
+        return ""
+    ends = collect_values((lazy(frame).filter(is_wrong), {"first": C(id_).min(), "last": C(id_).max()}))
+    ids = sorted({str(each) for each in ends.values() if each is not None})
+    return f" (for example `{id_}` {join_names(ids)})" if ids else ""
+
+
+def _checks_of(name: str, frame: Frame, native: Any, *, ids_only: bool) -> Iterator[_Check]:
+    """Yield the checks that the columns of a frame need."""
+    schema, id_ = frame.collect_schema(), IDS.get(name, "")
+    if id_ in schema:
+        ids = arrow_rows(frame)
+        if isinstance(ids, nw.DataFrame):
             refuse_odd_ids(name, native, id_)
-            ids = as_arrow(frame, [id_])
-            typed_column(ids, name, id_, ids.collect_schema()[id_], frame.implementation.name)
-        if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
-            counted["repeated"] = nw.len() - C(id_).n_unique()
-        return cls(name, frame, id_, counted if ids_only else counted | _value_counts(name, frame, schema))
-
-    def correct(self, counts: Mapping[str, int], notes: Notes) -> tuple[Frame, Findings]:
-        """Return the frame without repeated rows and with declared enum values, and the findings."""
-        frame, findings = self.frame, Findings()
-        if counts.get("repeated") and self.id is not None:
-            frame = drop_repeated(frame, self.name, self.id, notes)
-        empty = [check.partition(" ")[2] for check, count in counts.items() if count and check.startswith("empty ")]
-        known = {column: nw.when(~_is_empty(column)).then(C(column).cast(nw.String)) for column in empty}
-        frame = frame.with_columns(**known) if known else frame
-        for check, count in counts.items():
-            kind, _, column = check.partition(" ")
-            if count and kind == "undeclared":
-                frame = with_declared_values(self.name, frame, column, findings)
-            elif count and kind in _NOTED:
-                rows = self.select(frame, column, *(["billed"] if kind == "billed" else []))
-                wrong = rows.filter(_is_wrong(kind, column, rows.collect_schema()[column]))
-                words = {"column": f"`{column}`", "example": self.examples(wrong)}
-                words["consequence"] = _OUT_OF_BOUNDS.get(column, "they are in no period, or age for decades")
-                findings.add(_NOTED[kind], count, self.name, column, **words)
-        if infinite := [check.partition(" ")[2] for check in counts if counts[check] and check.startswith("infinite ")]:
-            frame = frame.with_columns(**{each: nw.when(~_is_infinite(each)).then(C(each)) for each in infinite})
-        if counts.get("impossible due_date"):
-            findings.unknown[self.name, "due_date"] = ["impossible"]
-            frame = frame.with_columns(due_date=nw.when(~_is_impossible("due_date")).then(C("due_date")))
-        if counts.get("billed invoice_id"):
-            unknown = nw.when(_BILLED_WITHOUT_ID).then(nw.lit(_UNKNOWN_INVOICE))
-            frame = frame.with_columns(invoice_id=unknown.otherwise(C("invoice_id").cast(nw.String)))
-        return frame, findings
-
-    def select(self, frame: Frame, *columns: str) -> Frame:
-        """Return columns and the id, of pandas frames as Arrow, which is faster for few rows."""
-        return as_arrow(frame, list(dict.fromkeys([*columns, *([self.id] if self.id else [])])))
-
-    def examples(self, rows: Frame) -> str:
-        """Return the ids of one or two rows, in words."""
-        if self.id is None:
-            return ""
-        ends = collect_values((rows, {"first": C(self.id).min(), "last": C(self.id).max()}))
-        ids = sorted({str(each) for each in ends.values() if each is not None})
-        return f" (for example `{self.id}` {join_names(ids)})" if ids else ""
+            typed_column(ids, name, id_, ids.collect_schema()[id_], "")
+        if not (isinstance(ids, nw.DataFrame) and is_unique(ids, native, id_)):
+            yield _Check(id_, None)
+    if not ids_only:
+        yield from _empty_ids(name, frame, schema)
+        yield from _wrong_values(name, frame, schema)
+        yield from _wrong_words(name, frame, schema)
 
 
-def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
-    counts: dict[str, nw.Expr] = {}
+def _empty_ids(name: str, frame: Frame, schema: Mapping[str, Any]) -> Iterator[_Check]:
     for column in _MAY_BE_EMPTY.get(name, ()):
         if column != IDS[name] and _may_have_empty_ids(frame, column, schema.get(column)):
-            counts[f"empty {column}"] = count_if(_is_empty(column))
-    counts |= _number_and_date_counts(name, frame, schema)
-    counts |= {f"undeclared {column}": count for column, count in undeclared_counts(name, frame, schema).items()}
-    if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
-        counts["billed invoice_id"] = count_if(_BILLED_WITHOUT_ID)
-    return counts
+            text = C(column).cast(nw.String)
+            is_empty = (text == "").fill_null(False)
+            yield _Check(column, is_empty, corrected=nw.when(~is_empty).then(text))
 
 
-def _number_and_date_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
+def _wrong_values(name: str, frame: Frame, schema: Mapping[str, Any]) -> Iterator[_Check]:
+    """Yield the checks of numbers and dates."""
     dates = (DATE_OF[name],) if name in (*ITEMS, "invoices") else ()
-    checks = {
-        "undated": (dates, _may_be_missing),
-        "missing": (REQUIRED_NUMBERS.get(name, ()), _may_be_missing),
-        "impossible": ((*dates, *(["due_date"] if name == "invoices" else [])), _may_be_impossible),
-        "infinite": (sorted(NUMBERS), _may_be_infinite),
-    }
-    return {
-        f"{kind} {column}": count_if(_is_wrong(kind, column, schema[column]))
-        for kind, (columns, may_be) in checks.items()
-        for column in columns
-        if column in schema and may_be(frame, column, schema[column])
-    }
+    due = ("due_date",) if name == "invoices" else ()
+    for rule, columns, may_be, is_wrong in (
+        (_NO_DATE, dates, _may_be_missing, _is_missing),
+        (_MISSING_NUMBERS, REQUIRED_NUMBERS.get(name, ()), _may_be_missing, _is_missing),
+        (_IMPOSSIBLE_DATES, (*dates, *due), _may_be_impossible, _is_impossible),
+        (_INFINITE, sorted(NUMBERS), _may_be_infinite, _is_infinite),
+    ):
+        for column in columns:
+            if column in schema and may_be(frame, column, schema[column]):
+                wrong = is_wrong(column, schema[column])
+                is_replaced = rule is _INFINITE or column in due
+                yield _Check(column, wrong, rule, nw.when(~wrong).then(C(column)) if is_replaced else None)
 
 
-def _is_flag(dtype: Any) -> bool:
-    """Tell whether a column can hold true and false, which SQLite and Excel store as 1 and 0."""
-    return dtype is not None and bool(dtype == nw.Boolean or dtype.is_integer())
+def _wrong_words(name: str, frame: Frame, schema: Mapping[str, Any]) -> Iterator[_Check]:
+    """Yield the checks of enums, and of items that are billed, but on no invoice."""
+    for column in ENUMS:
+        if _may_have_undeclared(name, frame, column, schema.get(column)):
+            yield _Check(column, _is_undeclared(name, column, schema[column]), _UNKNOWN_VALUES)
+    flag = schema.get("billed") if name in ITEMS and "invoice_id" in schema else None
+    # SQLite and Excel store true and false as 1 and 0.
+    if flag is not None and (flag == nw.Boolean or flag.is_integer()):
+        wrong = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
+        known = nw.when(wrong).then(nw.lit(_UNKNOWN_INVOICE)).otherwise(C("invoice_id").cast(nw.String))
+        yield _Check("invoice_id", wrong, _BILLED_WITHOUT_INVOICE, known)
 
 
-def _is_wrong(kind: str, column: str, dtype: Any) -> nw.Expr:
-    """Return whether a value is missing, a date is impossible, or an item is billed without an invoice."""
-    if kind == "billed":
-        return _BILLED_WITHOUT_ID
-    if kind == "impossible":
-        return _is_impossible(column)
-    if kind == "infinite":
-        return _is_infinite(column)
-    value = C(column)
-    return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
+# Columns in memory are asked whether they can have wrong values; on lazy engines, all can.
+
+
+def _may_have_empty_ids(frame: Frame, column: str, dtype: Any) -> bool:
+    if dtype is None or not _is_text(dtype) or not isinstance(frame, nw.DataFrame):
+        return dtype is not None and _is_text(dtype)
+    ids = frame.get_column(column)
+    return bool(ids.gather_every(len(ids) // _SEEN + 1).is_in([""]).any())
 
 
 def _may_be_missing(frame: Frame, column: str, dtype: Any) -> bool:
-    """Tell whether a column of dates or numbers has missing values; on lazy engines, whether it can have them."""
     if not isinstance(frame, nw.DataFrame):
         return True
     values = frame.get_column(column)
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
 
 
-def _is_infinite(column: str) -> nw.Expr:
+def _is_missing(column: str, dtype: Any) -> nw.Expr:
+    value = C(column)
+    return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
+
+
+def _may_be_impossible(frame: Frame, column: str, dtype: Any) -> bool:
+    if not has_kind(dtype, "date"):
+        return False
+    days = map(as_day, _ends(frame, column))
+    first, last = PLAUSIBLE_DAYS
+    return not isinstance(frame, nw.DataFrame) or any(day is not None and not first <= day <= last for day in days)
+
+
+def _is_impossible(column: str, _dtype: Any) -> nw.Expr:
+    low, high = map(midnight, PLAUSIBLE_DAYS)
+    return (C(column).cast(nw.Datetime("us")) < low) | (C(column).cast(nw.Datetime("us")) > high)
+
+
+def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
+    is_large = (abs(end) > _LARGEST for end in _ends(frame, column) if end is not None) if dtype.is_float() else ()
+    return bool(dtype.is_float()) and (not isinstance(frame, nw.DataFrame) or any(is_large))
+
+
+def _is_infinite(column: str, _dtype: Any) -> nw.Expr:
     # On Spark and databases, NaN is above every number.
     value = C(column).cast(nw.Float64)
     return (value.abs() > _LARGEST) & ~value.is_nan()
 
 
-def _may_be_infinite(frame: Frame, column: str, dtype: Any) -> bool:
-    """Tell whether some numbers of a frame in memory are infinite; on lazy engines, whether they can be."""
-    if not dtype.is_float():
-        return False
-    if not isinstance(frame, nw.DataFrame):
-        return True
-    values = frame.get_column(column).cast(nw.Float64)
-    # The ends of no values are None or pandas' NA.
-    return any(isinstance(end, float) and abs(end) > _LARGEST for end in (values.min(), values.max()))
+def _ends(frame: Frame, column: str) -> tuple[Any, Any]:
+    """Return the least and the greatest value of a column in memory."""
+    values = frame.get_column(column) if isinstance(frame, nw.DataFrame) else None
+    return (None, None) if values is None else (values.min(), values.max())
 
 
-def _is_impossible(column: str) -> nw.Expr:
-    low, high = map(midnight, PLAUSIBLE_DAYS)
-    return (C(column).cast(nw.Datetime("us")) < low) | (C(column).cast(nw.Datetime("us")) > high)
-
-
-def _may_be_impossible(frame: Frame, column: str, dtype: Any) -> bool:
-    """Tell whether some dates of a frame in memory are out of bounds; on lazy engines, whether they can be."""
-    if dtype not in (nw.Date, nw.Datetime) or getattr(dtype, "time_zone", None) is not None:
-        return False
-    if not isinstance(frame, nw.DataFrame):
-        return True
+def _may_have_undeclared(name: str, frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether an enum can have undeclared values, by its categories if it has any."""
+    required = column == _REQUIRED.get(name)
+    if dtype is None or not _is_text(dtype):
+        # A column without values may have any type.
+        return dtype is not None and required
+    if not (is_categorical(dtype) and isinstance(frame, nw.DataFrame)):
+        return required or not _is_declared(column, dtype)
     values = frame.get_column(column)
-    days = [as_day(each) for each in (values.min(), values.max())]
-    return any(day is not None and not PLAUSIBLE_DAYS[0] <= day <= PLAUSIBLE_DAYS[1] for day in days)
+    categories = {*values.cat.get_categories().to_list()}
+    return not categories <= {*ENUMS[column]} or (required and values.null_count() > 0)
 
 
-def _is_empty(column: str) -> nw.Expr:
-    return (C(column).cast(nw.String) == "").fill_null(False)
+def _is_undeclared(name: str, column: str, dtype: Any) -> nw.Expr:
+    """Return whether a value is undeclared; if its type allows declared values only, whether it is missing."""
+    if not _is_text(dtype) or _is_declared(column, dtype):
+        return C(column).is_null()
+    known = C(column).cast(nw.String).is_in(ENUMS[column])
+    return ~known.fill_null(column != _REQUIRED.get(name))
 
 
-def _may_have_empty_ids(frame: Frame, column: str, dtype: Any) -> bool:
-    """Tell whether ids can be empty texts: in memory, some of those that are looked at then are."""
-    if dtype is None or not is_text(dtype):
-        return False
-    if not isinstance(frame, nw.DataFrame):
-        return True
-    ids = frame.get_column(column)
-    return bool(ids.gather_every(len(ids) // _SEEN + 1).is_in([""]).any())
+def _is_declared(column: str, dtype: Any) -> bool:
+    return bool(dtype == nw.Enum) and {*dtype.categories} <= {*ENUMS[column]}
 
 
-def _count(checks_of: Mapping[str, _FrameChecks]) -> dict[str, dict[str, int]]:
-    names = {
-        (name, check): f"_{name}_{nth}"
-        for name, checks in checks_of.items()
-        for nth, check in enumerate(checks.counted)
-    }
-    queries = [
-        (checks.frame, {names[name, check]: each for check, each in checks.counted.items()})
-        for name, checks in checks_of.items()
-    ]
-    counts = collect_counts(*queries)
-    return {
-        name: {check: int(counts[names[name, check]]) for check in checks.counted} for name, checks in checks_of.items()
-    }
+def _is_text(dtype: Any) -> bool:
+    return is_categorical(dtype) or dtype in (nw.String, nw.Object)
+
+
+def _with_declared_values(name: str, frame: Frame, column: str, findings: Findings) -> Frame:
+    """Replace an enum's values in another case by the declared values; unknown ones are findings."""
+    dtype = frame.collect_schema().get(_SUMMED.get(column, ""))
+    summed = _SUMMED[column] if dtype is not None and dtype.is_numeric() else ""
+    values = _undeclared_values(name, frame, column, summed)
+    declared = {row["_value"]: _DECLARED[column].get(str(row["_value"]).casefold()) for row in values}
+    unknown = sorted((row for row in values if declared[row["_value"]] is None), key=lambda row: str(row["_value"]))
+    if unknown:
+        findings.unknown[name, column] = [row["_value"] for row in unknown]
+        words = {"values": _in_words(unknown, summed), "known": ", ".join(ENUMS[column])}
+        rows = sum(row["_rows"] for row in unknown)
+        findings.add(_UNKNOWN_VALUES, rows, name, column, consequence=_CONSEQUENCES[column], **words)
+    text: Any = C(column).cast(nw.String)
+    known = {value: each for value, each in declared.items() if each is not None}
+    value = functools.reduce(
+        lambda rest, each: nw.when(text == each).then(nw.lit(known[each])).otherwise(rest), known, text
+    )
+    return frame.with_columns(value.alias(column)) if known else frame
+
+
+def _undeclared_values(name: str, frame: Frame, column: str, summed: str) -> list[dict[str, Any]]:
+    """Return the undeclared values, with the number of their rows and the sum of their hours or amounts."""
+    rows = frame.filter(_is_undeclared(name, column, frame.collect_schema()[column]))
+    number = C(summed).cast(nw.Float64) if summed else nw.lit(0.0)
+    rows = rows.select(_value=C(column).cast(nw.String), _rows=nw.lit(1.0), _sum=number)
+    return to_dicts(rows.group_by("_value").agg(C("_rows", "_sum").sum()))
+
+
+def _in_words(values: Iterable[Mapping[str, Any]], summed: str) -> str:
+    def describe(row: Mapping[str, Any]) -> str:
+        value = "missing" if row["_value"] is None else repr(row["_value"])
+        total = f", {summed} {Amount(row['_sum']):,.2f}" if summed else ""
+        rows = Count(row["_rows"])
+        return f"{value} ({rows} {rows:row|rows}{total})"
+
+    return first_few(list(map(describe, values)))

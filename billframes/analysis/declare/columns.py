@@ -6,8 +6,8 @@ A column without any values may have any type, because pandas and DuckDB can't d
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NoReturn, TypeAlias, cast
+from collections.abc import Collection, Iterable
+from typing import Any, NoReturn, TypeAlias
 
 import narwhals.stable.v2 as nw
 import pandas as pd
@@ -65,14 +65,21 @@ MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
 
 _SELECTS = {column.name: column.select for column in _COLUMNS if column.select}
 
-
 LISTS, DATES, INSTANTS, FLAGS = (
     frozenset(column.name for column in _COLUMNS if column.kind == kind)
     for kind in ("texts", "date", "instant", "flag")
 )
 _BALANCES = ("current", "overdue", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
 NUMBERS = frozenset({"hours", "rate", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
-_TEXTS = frozenset(column.name for column in _COLUMNS if column.kind in ("id", "text"))
+_KINDS = {
+    **dict.fromkeys((column.name for column in _COLUMNS if column.kind in ("id", "text")), "text"),
+    **dict.fromkeys(ENUMS, "enum"),
+    **dict.fromkeys(FLAGS, "flag"),
+    **dict.fromkeys(INSTANTS, "instant"),
+    **dict.fromkeys(LISTS, "list"),
+    **dict.fromkeys(NUMBERS, "number"),
+    **dict.fromkeys(DATES, "date"),
+}
 _CODED = (nw.Categorical, nw.Enum)
 # Engines give these types to columns whose type they do not know.
 _UNTYPED = (nw.Object, nw.Unknown)
@@ -126,32 +133,12 @@ def source_of(column: str, there: Collection[str]) -> str:
 
 
 def key_column(name: str, column: str, dtype: Any, value: nw.Expr) -> nw.Expr:
-    """
-    Return a key's column. A time of day becomes text, because engines don't group by it.
-
-    Raises
-    ------
-    ParameterError
-        It has lists.
-    """
+    """Return a key's column; refuse lists. A time of day becomes text, because engines don't group by it."""
     if dtype in (nw.List, nw.Array, nw.Struct):
         raise ParameterError(
             f"by={column!r}: the column of {name} has lists. Group by single values, such as by='originator'."
         )
     return value.cast(nw.String) if dtype == nw.Time else value
-
-
-def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:
-    """
-    Convert columns of a pandas or Arrow frame (by default all) to an Arrow table with one type of text.
-
-    Other frames are returned unchanged.
-    """
-    native = frame.to_native()
-    if not isinstance(native, pd.DataFrame | pa.Table):
-        return frame
-    names = frame.columns if columns is None else columns
-    return cast("Frame", nw.from_native(pa.table({name: _arrow(native[name]) for name in names})))
 
 
 def is_categorical(dtype: Any) -> bool:
@@ -163,29 +150,43 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     """
     Return the expression that converts a column to its type in the analyses; None if it has that type already.
 
-    Dates lose their time of day. In columns of `REQUIRED_NUMBERS`, missing numbers become NaN, so that every sum with
-    one is NaN, too; `to_native` replaces NaN by missing.
-
-    Raises
-    ------
-    ParameterError
-        The type of the column does not fit its name.
+    Types that don't fit the column's name are refused. Dates lose their time of day. In columns of `REQUIRED_NUMBERS`,
+    missing numbers become NaN, so that every sum with one is NaN, too; `to_native` replaces NaN by missing.
     """
-    value = C(column)
-    if not _fits(column, dtype, in_database=isinstance(frame, nw.LazyFrame)):
+    value, kind, in_database = C(column), _KINDS.get(column, ""), isinstance(frame, nw.LazyFrame)
+    # An engine in memory knows all types of numbers and dates; pandas' periods are none.
+    is_unknown = dtype in _UNTYPED and (in_database or kind not in ("date", "number"))
+    if not (is_unknown or has_kind(dtype, kind)):
         if (example := _first_value(frame, column)) is None:
-            return _typed_nulls(name, column, in_database=isinstance(frame, nw.LazyFrame))
-        if not (column in _TEXTS and dtype.is_numeric() and _are_whole(frame, column)):
+            return _typed_nulls(name, column, in_database=in_database)
+        if not (kind == "text" and dtype.is_numeric() and _are_whole(frame, column)):
             _refuse(name, column, dtype, engine, example)
         value = nw.when(~value.is_nan()).then(value).cast(nw.Int64) if dtype.is_float() else value.cast(nw.Int64)
-    if column in DATES:
+    if kind == "date":
         # A cast to a date removes the time of day, and is faster than truncating it.
         return (value.cast(nw.Date) if dtype == nw.Datetime else value).cast(nw.Datetime("us"))
-    if column in NUMBERS:
+    if kind == "number":
         return _number(name, column, dtype)
     # Polars has one type of text. Other engines have several, which Narwhals calls the same.
     needs_no_cast = engine == "POLARS" and dtype == nw.String
     return value.cast(nw.String) if _is_text(column, dtype) and not needs_no_cast else None
+
+
+def has_kind(dtype: Any, kind: str) -> bool:
+    """Tell whether a type, which can be None, holds values of a kind of column; an unknown kind has any type."""
+    if dtype is None:
+        return False
+    is_words = dtype in (*_CODED, nw.String)
+    found = {
+        "date": dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None),
+        "number": dtype.is_numeric(),
+        "list": dtype in (nw.List, nw.Array),
+        "instant": dtype == nw.Datetime,
+        "flag": dtype == nw.Boolean,
+        "enum": is_words,
+        "text": is_words or dtype.is_integer(),
+    }
+    return bool(found.get(kind, True))
 
 
 def refuse_odd_ids(name: str, native: Any, column: str) -> None:
@@ -200,16 +201,15 @@ def refuse_odd_ids(name: str, native: Any, column: str) -> None:
 
 def _typed_nulls(name: str, column: str, *, in_database: bool) -> nw.Expr | None:
     """Return a column without values, with the type that fits its name."""
+    kind, is_null = _KINDS.get(column, ""), C(column).is_null()
     if column in REQUIRED_NUMBERS.get(name, ()):
-        return nw.when(C(column).is_null()).then(nw.lit(float("nan"))).alias(column)
-    if column in LISTS:
+        return nw.when(is_null).then(nw.lit(float("nan"))).alias(column)
+    if kind == "list":
         return nw.lit(None).cast(nw.List(nw.String)).alias(column)
-    if column in INSTANTS and not in_database:
-        return nw.when(C(column).is_null()).then(nw.lit(None).cast(nw.Datetime("us", "UTC"))).alias(column)
-    if column in INSTANTS | FLAGS:
+    if kind == "flag" or (kind == "instant" and in_database):
         return None
-    dtype: Any = nw.Datetime("us") if column in DATES else nw.Float64() if column in NUMBERS else nw.String()
-    return nw.when(C(column).is_null()).then(nw.lit(None).cast(dtype)).alias(column)
+    types = {"date": nw.Datetime("us"), "instant": nw.Datetime("us", "UTC"), "number": nw.Float64()}
+    return nw.when(is_null).then(nw.lit(None).cast(types.get(kind, nw.String()))).alias(column)
 
 
 def _number(name: str, column: str, dtype: Any) -> nw.Expr:
@@ -220,29 +220,8 @@ def _number(name: str, column: str, dtype: Any) -> nw.Expr:
 
 
 def _is_text(column: str, dtype: Any) -> bool:
-    if column in LISTS | INSTANTS | FLAGS:
-        return False
-    textual = column in ENUMS or column in _TEXTS or column.endswith(("_id", "_name", "_label"))
-    return textual or dtype in (*_CODED, nw.String, nw.Object)
-
-
-def _fits(column: str, dtype: Any, *, in_database: bool) -> bool:
-    if dtype in _UNTYPED:
-        # An engine in memory knows all types of numbers and dates; pandas' periods are none.
-        return in_database or column not in DATES | NUMBERS
-    if column in DATES:
-        return bool(dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None))
-    if column in NUMBERS:
-        return bool(dtype.is_numeric())
-    if column in LISTS:
-        return dtype in (nw.List, nw.Array)
-    if column in INSTANTS:
-        return bool(dtype == nw.Datetime)
-    if column in FLAGS:
-        return bool(dtype == nw.Boolean)
-    if column in ENUMS:
-        return dtype in (*_CODED, nw.String)
-    return column not in _TEXTS or dtype in (*_CODED, nw.String) or dtype.is_integer()
+    kind = _KINDS.get(column, "text" if column.endswith(("_id", "_name", "_label")) else "")
+    return kind in ("enum", "text") or (not kind and dtype in (*_CODED, nw.String, nw.Object))
 
 
 def _first_value(frame: Frame, column: str) -> Any:
@@ -272,48 +251,50 @@ def _refuse(name: str, column: str, dtype: Any, engine: str, example: Any) -> No
 
 
 def _hint(column: str, dtype: Any) -> str:
-    if column in DATES and dtype.is_numeric():
-        example = f"pandas.to_datetime(frame['{column}'].astype('str'), format='%Y%m%d')"
-        return f"not dates. Convert it first, for example 20261031 with {example}."
-    if column in NUMBERS and dtype == nw.Duration:
-        return f"not numbers. Convert it to hours first, in pandas with frame['{column}'].dt.total_seconds() / 3600."
-    if column in DATES and dtype in _UNTYPED:
-        return f"not dates. Convert it first, for example periods with frame['{column}'].dt.to_timestamp()."
-    if column in DATES:
-        return (
-            "not dates. Convert it with its format, for example 31.10.2026 with "
-            f"pandas.to_datetime(frame['{column}'], format='%d.%m.%Y') and 2026-10-31 with format='%Y-%m-%d': without "
-            "it, pandas reads 05.10.2026 as 10 May."
-        )
-    if column in NUMBERS:
-        return f"not numbers. Convert it first, for example with pandas.to_numeric(frame['{column}'])."
-    if column in LISTS:
-        return "not lists of text. Pass the lists as the loaders give them; a CSV file turns lists into text."
-    if column in INSTANTS:
-        return f"not times. Convert it first, for example with pandas.to_datetime(frame['{column}'], utc=True)."
-    if column in FLAGS:
-        to_flag = ".astype(bool)" if dtype.is_numeric() else " == 'True'"
-        return f"not true and false. Convert it first, for example with frame['{column}']{to_flag}."
-    if column in ENUMS:
-        return "not text. The loaders supply it."
-    return f"not text. Read it as text, in pandas with read_csv(…, dtype={{'{column}': 'str'}})."
+    kind = _KINDS.get(column, "text")
+    if kind in ("date", "flag") and dtype.is_numeric():
+        kind = f"{kind} as a number"
+    elif kind == "date" and dtype in _UNTYPED:
+        kind = "period"
+    elif kind == "number" and dtype == nw.Duration:
+        kind = "duration"
+    return _HINTS[kind].format(column=column)
 
 
-def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Convert a column to Arrow, with text of one type."""
+_HINTS = {
+    "date": "not dates. Convert it with its format, for example 31.10.2026 with pandas.to_datetime(frame['{column}'], "
+    "format='%d.%m.%Y') and 2026-10-31 with format='%Y-%m-%d': without it, pandas reads 05.10.2026 as 10 May.",
+    "date as a number": "not dates. Convert it first, for example 20261031 with "
+    "pandas.to_datetime(frame['{column}'].astype('str'), format='%Y%m%d').",
+    "period": "not dates. Convert it first, for example periods with frame['{column}'].dt.to_timestamp().",
+    "number": "not numbers. Convert it first, for example with pandas.to_numeric(frame['{column}']).",
+    "duration": "not numbers. Convert it to hours first, in pandas with frame['{column}'].dt.total_seconds() / 3600.",
+    "list": "not lists of text. Pass the lists as the loaders give them; a CSV file turns lists into text.",
+    "instant": "not times. Convert it first, for example with pandas.to_datetime(frame['{column}'], utc=True).",
+    "flag": "not true and false. Convert it first, for example with frame['{column}'] == 'True'.",
+    "flag as a number": "not true and false. Convert it first, for example with frame['{column}'].astype(bool).",
+    "enum": "not text. The loaders supply it.",
+    "text": "not text. Read it as text, in pandas with read_csv(…, dtype={{'{column}': 'str'}}).",
+}
+
+
+def arrow_column(frame: pd.DataFrame | pa.Table, name: Any) -> pa.ChunkedArray:
+    """Convert a column of pandas or Arrow to Arrow, with text of one type."""
+    values = frame[name]
     array = values if isinstance(values, pa.ChunkedArray) else _from_pandas(values)
-    if str(array.type) == "extension<arrow.uuid>":
-        # DuckDB gives UUIDs as objects.
-        return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
-    # In a file, a column without values has no type.
     kind = array.type
-    untyped = pa.types.is_null(kind.value_type if pa.types.is_dictionary(kind) else kind)
-    return (
-        array.cast(pa.string()) if untyped or pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else array
-    )
+    if str(kind) == "extension<arrow.uuid>":
+        # DuckDB gives UUIDs as objects.
+        array = pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
+    # In a file, a column without values has no type.
+    elif pa.types.is_null(kind.value_type if pa.types.is_dictionary(kind) else kind) or (
+        pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    ):
+        array = array.cast(pa.string())
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
-def _from_pandas(values: pd.Series[Any]) -> pa.Array:
+def _from_pandas(values: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
     """Convert a column of pandas to Arrow; values of several types become text."""
     if values.name in LISTS and values.dtype == object:
         lists = [[*map(str, each)] if hasattr(each, "__iter__") else None for each in values]

@@ -64,17 +64,9 @@ def whole_docstring(
     """
     Return the whole docstring of a function.
 
-    Parameters
-    ----------
-    function : callable
-    own : collection of str
-        The shared names whose meaning its docstring says itself.
-    arguments : mapping of str to str
-        What an argument means here, after the text that all share.
-    returns : str
-        What is returned.
-    example : str
-        The introduction of the example, unless it has one of its own.
+    `own` are the shared names whose meaning its docstring says itself, `arguments` what an argument means here, after
+    the text that all share, `returns` what is returned, and `example` the introduction of the example, unless it has
+    one of its own.
     """
     text = (inspect.getdoc(function) or "") + "\n"
     head, *rest = _SECTION.split(text)

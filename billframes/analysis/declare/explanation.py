@@ -19,35 +19,23 @@ class Explanation:
     The meaning of one analysis in plain words, declared beside its code.
 
     Shown as text in a terminal and as HTML in a notebook. Names of columns and arguments are in backticks.
-
-    Parameters
-    ----------
-    name : str
-        The function's name.
-    question : str
-        The partner's question that the analysis answers, in one sentence.
-    summary : str
-        Two sentences: what the analysis does, and its purpose or a common misunderstanding.
-    example : str
-        One worked example, with the figures of the example in the function's docstring.
-    formula : str
-        One line, such as "billed ÷ value".
-    numerator, denominator : str
-        The figures above and below the line of a ratio. Without a denominator, `numerator` says what is counted.
-    left_out : tuple of str
-        Records that are not counted, and the columns that show them.
-    cannot_tell : tuple of str
-        Facts that the API does not have, so that nobody reads them into the figure.
     """
 
     name: str
+    # The partner's question that the analysis answers, in one sentence.
     question: str
+    # Two sentences: what the analysis does, and its purpose or a common misunderstanding.
     summary: str
+    # One worked example, with the figures of the example in the function's docstring.
     example: str
+    # One line, such as "billed ÷ value".
     formula: str
+    # The figures above and below the line of a ratio. Without a denominator, `numerator` says what is counted.
     numerator: str = ""
     denominator: str = ""
+    # Records that are not counted, and the columns that show them.
     left_out: tuple[str, ...] = ()
+    # Facts that the API does not have, so that nobody reads them into the figure.
     cannot_tell: tuple[str, ...] = ()
 
     @property
@@ -86,15 +74,6 @@ class Explanation:
     @property
     def _in_full(self) -> str:
         return f"help(bf.analysis.{self.name})"
-
-    def _repr_markdown_(self) -> str:
-        blocks = [f"### {self.title}", self.question]
-        for heading, texts in self.shown_parts.items():
-            if len(texts) > 1:
-                blocks += [f"**{heading}**", "\n".join(f"- {text}" for text in texts)]
-            else:
-                blocks += [f"**{heading}**: {texts[0]}"]
-        return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
         head = f"<h3>{as_html(self.title)}</h3><p>{as_html(self.question)}</p>"

@@ -15,24 +15,15 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Term:
-    """
-    One special word.
+    """One special word."""
 
-    Parameters
-    ----------
-    name : str
-        The word, such as "value".
-    meaning : str
-        The definition, one to three sentences.
-    also : tuple of str
-        Other words that lead to it.
-    asked : str
-        The one of them that was looked up.
-    """
-
+    # The word, such as "value".
     name: str
+    # The definition, one to three sentences.
     meaning: str
+    # Other words that lead to it.
     also: tuple[str, ...] = ()
+    # The one of them that was looked up.
     asked: str = field(default="", compare=False)
 
     @property
@@ -43,9 +34,6 @@ class Term:
         return "\n".join(
             [self._heading, *textwrap.wrap(self.meaning, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
         )
-
-    def _repr_markdown_(self) -> str:
-        return f"**{self._heading}**: {self.meaning}"
 
     def _repr_html_(self) -> str:
         return f"<p><strong>{as_html(self._heading)}</strong>: {as_html(self.meaning)}</p>"
@@ -58,9 +46,6 @@ class Glossary(tuple[Term, ...]):
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self))
-
-    def _repr_markdown_(self) -> str:
-        return "\n".join(f"- {each._repr_markdown_()}" for each in self)
 
     def _repr_html_(self) -> str:
         return definition_list({each.name: (each.meaning,) for each in self})

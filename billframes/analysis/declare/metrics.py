@@ -50,44 +50,30 @@ KEY_TITLES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """
-    A column of a result.
+    """A column of a result."""
 
-    Parameters
-    ----------
-    name, title : str
-        The column, and its heading for people.
-    unit : str
-        One of `UNITS`.
-    meaning : str
-        One line.
-    adds_up : bool
-        Whether the total is the sum of the rows.
-    missing_is_none : bool
-        Whether the sum skips missing values. By default, one missing value makes the sum missing.
-    ratios : tuple of (str, str)
-        Numerator and denominator of a ratio, in each row and in the total. The first pair that the result has is used.
-    parts : tuple of (str, str), optional
-        Numerator and denominator of a ratio of which results don't have the numerator. If the denominator adds up, a
-        row's numerator is the ratio times the denominator, which weighs the rows of a total.
-    formula : str
-        How a row follows from other columns, such as "worked_amount - billed_amount". `buckets` stands for the sum of
-        all buckets of days, and `sum(column)` for the sum of all rows. Of several, separated by " or ", the first that
-        holds is used. A ratio follows from its `ratios`.
-    below, above : str
-        Why a ratio can be below 0% or above 100%.
-    """
-
+    # The column, and its heading for people.
     name: str
     title: str
+    # One of `UNITS`.
     unit: Unit
+    # One line.
     meaning: str
+    # Whether the total is the sum of the rows.
     adds_up: bool = False
+    # Whether the sum skips missing values. By default, one missing value makes the sum missing.
     missing_is_none: bool = False
+    # Numerator and denominator of a ratio, in each row and in the total. The first pair that the result has is used.
     ratios: tuple[tuple[str, str], ...] = ()
+    # Numerator and denominator of a ratio of which results don't have the numerator. If the denominator adds up, a
+    # row's numerator is the ratio times the denominator, which weighs the rows of a total.
     parts: tuple[str, str] | None = None
+    # Why a ratio can be below 0% or above 100%.
     below: str = ""
     above: str = ""
+    # How a row follows from other columns, such as "worked_amount - billed_amount". `buckets` stands for the sum of all
+    # buckets of days, and `sum(column)` for the sum of all rows. Of several, separated by " or ", the first that holds
+    # is used. A ratio follows from its `ratios`.
     formula: str = ""
 
 

@@ -8,33 +8,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._shared.names import closest
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import ids_frame, join_by_id, to_dicts
 from billframes.analysis.declare.columns import ITEMS
-from billframes.errors import ParameterError
 
 
 def responsible_of_matters(of: Reader) -> dict[str, dict[str, Any]]:
     """Return `responsible_id` and `responsible_name`, by the matter's id."""
     rows = to_dicts(of.select("matters", ("matter_id", "responsible_id", "responsible_name")))
     return {row.pop("matter_id"): row for row in rows}
-
-
-def find_responsible(name: str, people: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the id of a lawyer by id, name or surname, among those responsible for matters; refuse other names."""
-    wanted = name.casefold()
-    named = [row for row in people.values() if row["responsible_id"]]
-    names: dict[str, str] = {row["responsible_id"]: row["responsible_name"] or "" for row in named}
-    found = {id_ for id_, each in names.items() if wanted in (id_.casefold(), each.casefold())}
-    # A surname is enough if only one person has it.
-    found = found or {id_ for id_, each in names.items() if f" {wanted} " in f" {each.casefold()} "}
-    if len(found) > 1:
-        raise ParameterError(f"{len(found)} people are called {name!r}; pass the id of one.")
-    if not found:
-        known = sorted(filter(None, names.values()))
-        raise ParameterError(f"No matter has the responsible lawyer {name!r}.{closest(name, known)}")
-    return found.pop()
 
 
 def responsible_of_invoices(invoices: Mapping[str, str | None], of: Reader) -> dict[str, dict[str, Any]]:

@@ -57,7 +57,7 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import join_by_id, stack, sum_by
 from billframes.analysis.data.expressions import RESIDUE, columns_or_null, null_column, value_if
-from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame, source_of
+from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame, has_kind, source_of
 from billframes.analysis.facts.invoices import invoices, value_of_entry
 
 C = nw.col
@@ -156,8 +156,7 @@ def _time(of: Reader, joined: Frame, own: tuple[str, ...], discounts: str) -> Fr
 
 def _has_dates(of: Reader, column: str) -> bool:
     """Tell whether entries have a column of dates that is not needed: in a file read by hand, it can be text."""
-    dtype = of["time_entries"].collect_schema().get(column)
-    return dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
+    return has_kind(of["time_entries"].collect_schema().get(column), "date")
 
 
 def _items(of: Reader, joined: Frame, name: str, own: tuple[str, ...], discounts: str) -> Frame:
@@ -225,10 +224,10 @@ def with_matter_type(rows: Frame, of: Reader) -> Frame:
 # Expressions over the rows
 
 
-def is_of_types(types: Collection[str] | None, left_out: Collection[str]) -> nw.Expr:
-    """Return whether a row's type of matter is among `types`, or by default, is not left out."""
+def is_of_types(types: Collection[str] | None, usually_not: Collection[str]) -> nw.Expr:
+    """Return whether a row's type of matter is among `types`, or by default, not among `usually_not`."""
     if types is None:
-        return ~C("matter_type").is_in(list(left_out))
+        return ~C("matter_type").is_in(list(usually_not))
     declared = C("matter_type").is_in(ENUMS["matter_type"])
     return nw.when(declared).then(C("matter_type").cast(nw.String)).otherwise(nw.lit(UNKNOWN)).is_in(sorted(types))
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NoReturn
 
 from billframes._shared.names import closest, type_in_words
 from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, UNASSIGNED, UNKNOWN, selects_for
+from billframes.analysis.declare.key_words import (
+    KEY_OF_COLUMN,
+    OTHER_WORDS,
+    OWN_PREFIXES,
+    PEOPLE_AND_MATTERS,
+    SHORT_NAMES,
+    TIMES,
+)
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -33,97 +41,33 @@ def names_in(by: By) -> list[str]:
     return names
 
 
-PEOPLE_AND_MATTERS = {
-    "user": ("user_id", "user_name"),
-    "client": ("client_id", "client_name"),
-    "matter": ("matter_id", "matter_name"),
-    "practice_area": ("practice_area_id", "practice_area_label"),
-    "responsible": ("responsible_id", "responsible_name"),
-    "originator": ("originator_id", "originator_name"),
-}
 ITEM_IDS = ("client_id", "matter_id", "user_id")
 """The ids that all items have."""
 JOINED = ("matter", "user", "client")
 """The records whose frames are joined to the rows, by their id."""
-TIMES = ("week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year")
 # The beginnings of the names that `enrich` gives to columns, and the frames that have these columns.
 _SUPPLIERS = {
     "client_": "clients",
     "user_": "users",
     **dict.fromkeys(("matter_", "practice_area_", "responsible_", "originator_", "ledes_"), "matters"),
 }
-# Columns that no analysis uses itself.
-_PREFIXES = ("client_", "matter_", "user_", "cf_")
-SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
-
-# Other words that lawyers use for short names; a column of that name takes precedence.
-_OTHER_WORDS = {
-    **dict.fromkeys(("timekeeper", "fee_earner", "attorney", "associate", "employee"), "user"),
-    **dict.fromkeys(
-        ("partner", "lawyer", "responsible_lawyer", "responsible_attorney", "responsible_partner"), "responsible"
-    ),
-    **dict.fromkeys(("department", "group", "team"), "practice_area"),
-    **dict.fromkeys(("case", "file", "project"), "matter"),
-    **dict.fromkeys(("customer", "company"), "client"),
-}
 FIGURES = frozenset({"amount", "balance", "fixed_fee_amount", "hours"})
 """Columns of loaders that some analysis has as a figure; as keys, they have another name in results."""
-# A key by name is replaced by the pair of id and name: two clients with the same name stay two rows.
-_ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
-
-
-def key_of(argument: str, takes: Collection[str] = ()) -> str:
-    """
-    Return the key that an unknown argument of a call names, unless the call takes its plural; else nothing.
-
-    Examples
-    --------
-    >>> key_of("lawyer"), key_of("client_id"), key_of("cf_office"), key_of("hours")
-    ('responsible', 'client_id', 'cf_office', '')
-    """
-    keys = {*SHORT_NAMES, *_ALIASES} - {*TIMES}
-    name = _OTHER_WORDS.get(argument, argument)
-    # `users` are a frame, but `matter_types` an option.
-    is_option = name not in PEOPLE_AND_MATTERS and f"{name}s" in takes
-    return name if not is_option and (name in keys or name.startswith(_PREFIXES)) else ""
-
-
-def pass_where(argument: str, takes: Collection[str]) -> str:
-    """Return a hint for an unknown argument of a call that takes `where`: the key to pass there, or a similar name."""
-    key = key_of(argument, takes)
-    return f" Pass where={{{key!r}: …}}." if key else closest(argument, takes)
-
-
-def columns_of(name: str, there: Collection[str]) -> list[str]:
-    """Return those columns of a result that the key of this name made: an id and its label, or a single value."""
-    other = name if name in there and name not in _ALIASES else _OTHER_WORDS.get(name.lower(), name)
-    key = _ALIASES.get(other, other)
-    return [each for each in PEOPLE_AND_MATTERS.get(key, (key, f"{KEY_PREFIX}{key}")) if each in there]
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """
-    The frames from which keys can be derived.
+    """The frames from which keys can be derived."""
 
-    Parameters
-    ----------
-    rows : frozenset of str
-        The columns of the rows to group.
-    frames : mapping of str to Frame
-        The frames of `JOINED` that were passed, by "matter", "user" and "client".
-    columns : mapping of str to frozenset of str
-        The columns of each frame of `JOINED`; empty for those that were not passed.
-    settings : FirmSettings
-    kinds : mapping of str to frozenset of str
-        The columns of the time entries, expenses, fixed fees and invoices that were passed, by frame. It is empty if
-        the rows are not items.
-    """
-
+    # The columns of the rows to group.
     rows: frozenset[str]
+    # The frames of `JOINED` that were passed, by "matter", "user" and "client".
     frames: Any
+    # The columns of each frame of `JOINED`; empty for those that were not passed.
     columns: Mapping[str, frozenset[str]]
     settings: FirmSettings
+    # The columns of the time entries, expenses, fixed fees and invoices that were passed, by frame. It is empty if the
+    # rows are not items.
     kinds: Mapping[str, frozenset[str]]
 
     def kinds_without(self, column: str) -> list[str]:
@@ -143,27 +87,17 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """
-    One key to group by.
+    """One key to group by."""
 
-    Parameters
-    ----------
-    columns : tuple of str
-        The columns of the result: an id and its label, or a single value.
-    base : tuple of str
-        The columns of the rows from which the key is derived.
-    parts : tuple of tuple of str
-        For each of `columns`, the columns that it is made from: the first value that is not missing.
-    joined : mapping of str to mapping of str to str
-        By "matter", "user" or "client", the columns of that frame to join, by their temporary names.
-    missing : str
-        The label of rows without the key.
-    """
-
+    # The columns of the result: an id and its label, or a single value.
     columns: tuple[str, ...]
+    # The columns of the rows from which the key is derived.
     base: tuple[str, ...]
+    # For each of `columns`, the columns that it is made from: the first value that is not missing.
     parts: tuple[tuple[str, ...], ...]
+    # By "matter", "user" or "client", the columns of that frame to join, by their temporary names.
     joined: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # The label of rows without the key.
     missing: str = UNASSIGNED
 
     @property
@@ -205,17 +139,8 @@ class Key:
 
 
 def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
-    """
-    Find the keys that `by` names.
-
-    Raises
-    ------
-    ParameterError
-        A name is neither a short name nor a column.
-    MissingColumnError
-        A short name needs a column or a frame that was not passed.
-    """
-    keys = [_find(_ALIASES.get(name, name), sources) for name in names_in(by)]
+    """Find the keys that `by` names; refuse other names, and keys whose columns were not passed."""
+    keys = [_find(KEY_OF_COLUMN.get(name, name), sources) for name in names_in(by)]
     # Two words of the trade can name the same key.
     return tuple({key.columns: key for key in keys}.values())
 
@@ -307,7 +232,7 @@ def _column_key(name: str, sources: Sources) -> Key:
     found = found or {each: name for each, there in sources.columns.items() if name in there}
     result = f"{KEY_PREFIX}{name}" if name in FIGURES else name
     if name in sources.rows and not (len(found) == 1 and sources.prefer(name, *found)):
-        own = name if name in _ALIASES or name.startswith(_PREFIXES) else f"{KEY_PREFIX}{name}"
+        own = name if name in KEY_OF_COLUMN or name.startswith(OWN_PREFIXES) else f"{KEY_PREFIX}{name}"
         return Key((result,), (own,), ((own,),))
     if len(found) > 1:
         raise ParameterError(
@@ -317,7 +242,7 @@ def _column_key(name: str, sources: Sources) -> Key:
     for each, column in found.items():
         joined = {each: {f"_joined_{name}": column}}
         return _or_own(Key((result,), (f"{each}_id",), ((f"_joined_{name}",),), joined), sources)
-    meant = _OTHER_WORDS.get(name.lower())
+    meant = OTHER_WORDS.get(name.lower())
     return _find(meant, sources) if meant else _raise_unknown(name, sources)
 
 

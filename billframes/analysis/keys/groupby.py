@@ -45,15 +45,15 @@ from billframes.analysis.keys.key_columns import (
     own_labels,
     period_name,
     period_number,
+    shares_of_originators,
 )
-from billframes.analysis.keys.originators import shares_of_originators
 from billframes.periods import CALENDAR_YEAR
 
 C = nw.col
 
 OF_MATTERS = ("responsible_", "practice_area_", "originator_")
 """The beginnings of columns that belong to matters; those of matters' own names have other beginnings."""
-_LEFT_OUT, _ROWS = "_left_out", "_rows"
+_UNGROUPED, _ROWS = "_ungrouped", "_rows"
 _UNMATCHED = Rule(
     name="unmatched",
     seen="`by`='`{key}`': {n} of {all} {kind}s are not among the {kind}s {passed}, so they are in the row {row}.",
@@ -100,14 +100,14 @@ class Totals:
     """
     Rows added up by the columns that the keys are derived from, in memory.
 
-    `left_out` is the number of rows that count in no group. `added` has what was added up, if the call keeps it.
+    `ungrouped` is the number of rows that count in no group. `added` has what was added up, if the call keeps it.
     """
 
     rows: Frame
     sums: tuple[str, ...]
     least: tuple[str, ...] = ()
     greatest: tuple[str, ...] = ()
-    left_out: float = 0.0
+    ungrouped: float = 0.0
     added: tuple[Added, ...] = ()
 
     def __add__(self, other: Totals) -> Totals:
@@ -152,24 +152,10 @@ class Keys:
     @classmethod
     def of(cls, call: Call, by: By, rows: Iterable[str] = ("time_entries",), *, columns: Iterable[str] = ()) -> Keys:
         """
-        Find the keys that `by` names.
+        Find the keys that `by` names; refuse other names, and keys whose columns were not passed.
 
-        Parameters
-        ----------
-        call : Call
-            `matters`, `users` and `clients` are joined if they are among its frames.
-        by : str or sequence of str, optional
-        rows : iterable of str
-            The frames whose columns can be keys.
-        columns : iterable of str
-            More columns that the rows have.
-
-        Raises
-        ------
-        ParameterError
-            A name is neither a short name nor a column.
-        MissingColumnError
-            A short name needs a column or a frame that was not passed.
+        Keys can be columns of the frames `rows`, and `columns` that the rows have beside them. Lists of matters, users
+        and clients are joined if they are among the frames of the call.
         """
         there = frozenset(columns).union(*(call.columns(name) for name in rows))
         kinds = {name: call.columns(name) for name in (*ITEMS, "invoices") if name in call} if rows else {}
@@ -245,44 +231,34 @@ class Keys:
         least: Sequence[str] = (),
         greatest: Sequence[str] = (),
         more: Sequence[str] = (),
-        left_out: nw.Expr | None = None,
+        ungrouped: nw.Expr | None = None,
     ) -> Totals:
         """
-        Add up rows by the columns that the keys are derived from.
+        Add up rows of a fact, with the columns of `own`, by the columns that the keys are derived from.
 
-        Parameters
-        ----------
-        rows : Frame
-            Rows of a fact with the columns of `own`.
-        sums : sequence of Sum
-        date : str
-            The column of dates by which periods are keys.
-        least, greatest : sequence of str
-            The columns, such as dates, of which each group has the smallest or the largest value.
-        more : sequence of str
-            More columns by which rows stay apart.
-        left_out : Expr, optional
-            Whether a row is only counted, and in no group.
+        Periods are those of the column `date`. Each group has the smallest and the largest value of the columns `least`
+        and `greatest`, such as dates. By the columns `more`, rows stay apart. Those in which `ungrouped` holds are only
+        counted, and in no group.
         """
         fiscal = self.sources.settings.fiscal_year or CALENDAR_YEAR
         periods = {f"_{time}": period_number(time, C(date), fiscal) for time in self.times}
         base = list(dict.fromkeys((*self.base, *more)))
         values = [each.name for each in sums]
-        apart = {} if left_out is None else {_LEFT_OUT: left_out}
+        apart = {} if ungrouped is None else {_UNGROUPED: ungrouped}
         rows = rows.with_columns(**periods, **apart) if periods or apart else rows
         base += apart
         # Literals have as many rows as the other columns only in `with_columns`.
         rows = _with_values(rows, sums)
         rows = rows.with_columns(**{_ROWS: nw.lit(1.0)}) if apart else rows
-        kept = self._kept(rows if left_out is None else rows.filter(~C(_LEFT_OUT)), tuple(values))
+        kept = self._kept(rows if ungrouped is None else rows.filter(~C(_UNGROUPED)), tuple(values))
         rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
         totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
         totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
         added = as_text(collect(rows.group_by(*base).agg(*totals) if base else rows.select(*totals)))
         count = 0.0
         if apart:
-            count = collect_counts((added.filter(C(_LEFT_OUT)), {"rows": C(_ROWS).sum()}))["rows"]
-            added = added.filter(~C(_LEFT_OUT)).drop(_LEFT_OUT, _ROWS)
+            count = collect_counts((added.filter(C(_UNGROUPED)), {"rows": C(_ROWS).sum()}))["rows"]
+            added = added.filter(~C(_UNGROUPED)).drop(_UNGROUPED, _ROWS)
             added = added if self.base or more else added.select(*totals[: len(values)], *totals[len(values) + 1 :])
         return Totals(added, tuple(values), tuple(least), tuple(greatest), count, kept)
 
@@ -295,15 +271,9 @@ class Keys:
 
     def finish(self, totals: Totals, columns: Sequence[str], **others: nw.Expr) -> Frame:
         """
-        Add up by the keys, and add, label, sort and order the columns.
+        Add up by the keys, and add, label, sort and order the columns; those not known from the sums are left out.
 
-        Parameters
-        ----------
-        totals : Totals
-        columns : sequence of str
-            The columns of the analysis in order. A column that can't be calculated from the sums is left out.
-        **others
-            Columns that are calculated from the sums.
+        `others` are columns that are calculated from the sums.
         """
         rows = self.by_key(totals)
         rows = with_formulas(rows.with_columns(**others) if others else rows, columns, analyses().get(self.call.name))

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from billframes._shared.names import closest
 from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS, TIMES
 from billframes.analysis.declare.lookup import analyses, measures
 from billframes.analysis.declare.metrics import FIGURES, Measure
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, TIMES, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.results.figure_rows import group_keys
 from billframes.analysis.results.result_rows import Floats, identifying_keys, key_columns, quotients, refuse_total
 from billframes.errors import ParameterError

@@ -36,9 +36,6 @@ class Explanations(tuple[Analysis, ...]):
             [*lines, "", f"More on one: bf.explain({self[0].name!r}); special words: bf.explain('glossary')"]
         )
 
-    def _repr_markdown_(self) -> str:
-        return "\n".join(f"- `{each.name}`: {each.question}" for each in self)
-
     def _repr_html_(self) -> str:
         return _html_table((f"`{each.name}`", each.question) for each in self)
 

@@ -18,10 +18,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from billframes._shared.find_named import find_named
+from billframes.analysis.declare.key_words import TIMES, columns_of
 from billframes.analysis.declare.lookup import analyses, weight_of
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.keys.by import TIMES, columns_of
 from billframes.analysis.results.figure_names import Figure
 from billframes.analysis.results.figure_source import NOT_BY, Source
 from billframes.analysis.results.result_rows import identifying_keys, key_columns, totals_of

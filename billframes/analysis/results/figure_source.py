@@ -24,9 +24,9 @@ from billframes.analysis.data.data import Data
 from billframes.analysis.data.data_span import check_begun, check_known, covers
 from billframes.analysis.data.engine import to_arrow
 from billframes.analysis.data.native import as_table, nan_to_null
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.keys.by import TIMES
 from billframes.analysis.results.figure_names import find_figure
 from billframes.analysis.results.result_rows import key_columns
 from billframes.analysis.rules.payments import short_payments

@@ -21,11 +21,12 @@ from billframes.analysis.data.arguments import read_whole_number
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.data_span import first_date, first_day, read_period
-from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.engine import arrow_rows, to_dicts
 from billframes.analysis.data.native import nan_to_null, to_native
-from billframes.analysis.declare.columns import Frame, as_arrow, column_names
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.key_words import TIMES, columns_of, pass_where
 from billframes.analysis.declare.spec import Analysis, parameters
-from billframes.analysis.keys.by import TIMES, By, columns_of, names_in, pass_where
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.results.figure_names import FIGURES, find_figures
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
 from billframes.analysis.results.figure_source import Source, Spans, read_spans, run_in_arrow, sources_of
@@ -222,7 +223,7 @@ def listed_in(frames: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[s
         taken = [next((each for each in spellings if each in there), None) for spellings in sought]
         if taken[0] and taken[1]:
             used = list(dict.fromkeys(filter(None, taken)))
-            for row in to_dicts(as_arrow(frame, used).select(used).unique()):
+            for row in to_dicts(arrow_rows(frame).select(used).unique()):
                 texts = ["" if each is None or row[each] is None else str(text_of(row[each])) for each in taken]
                 found += [(texts[0], texts[1], texts[2])] if texts[0] else []
     return found

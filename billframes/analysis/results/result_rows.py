@@ -25,10 +25,10 @@ from billframes.analysis.data.engine import collect
 from billframes.analysis.data.expressions import RESIDUE
 from billframes.analysis.data.native import wrap_frame
 from billframes.analysis.declare.columns import UNASSIGNED
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses, measure, path_of, weight_of
 from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.keys.by import TIMES
 from billframes.errors import MissingColumnError, ParameterError
 
 # Fewer clients can have the same name.

@@ -23,13 +23,14 @@ from billframes.analysis.data.engine import collect, to_arrow
 from billframes.analysis.data.expressions import C, map_values
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names
+from billframes.analysis.declare.key_words import TIMES, columns_of, pass_where
 from billframes.analysis.declare.lookup import analyses, qualified_name
 from billframes.analysis.declare.metrics import bucket_measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.labels import with_names
 from billframes.analysis.facts.work import work
-from billframes.analysis.keys.by import ITEM_IDS, TIMES, By, columns_of, names_in, pass_where
+from billframes.analysis.keys.by import ITEM_IDS, By, names_in
 from billframes.analysis.keys.formulas import terms_of, value_of
 from billframes.analysis.keys.groupby import Added
 from billframes.analysis.keys.key_columns import as_text

@@ -10,8 +10,9 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.expressions import columns_or_null
 from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.keys.by import TIMES, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.keys.groupby import Keys
 from billframes.errors import ParameterError
 

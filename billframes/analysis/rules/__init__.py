@@ -6,7 +6,7 @@
 - `people`: people and matters, and what the firm's settings say about them
 - `hours`: hours and available hours that are of other people or days
 - `periods`: records dated too late, and periods that can't be compared
-- `codes`, `ledger`: LEDES codes, and a ledger's report
+- `codes`, `payments`: LEDES codes, and payments in the firm's books
 
 Rules of one frame are beside its checks, in `billframes.analysis.data`.
 """

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import narwhals.stable.v2 as nw
-
 from billframes._shared.names import first_few
 from billframes._shared.notes import Amount, Notes, Rule
 from billframes.analysis.facts.rates import Rates
 from billframes.errors import RatesHiddenWarning
-
-C = nw.col
 
 # A cost rate or standard rate is never so many times the average value of an hour.
 _TOO_HIGH = 10.0

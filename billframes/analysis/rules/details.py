@@ -35,12 +35,8 @@ def note_details(keys: Keys, rows: Frame, amounts: Mapping[str, str]) -> None:
     """
     Note keys that only some of the frames have, such as a client's custom field joined to the time entries only.
 
-    Parameters
-    ----------
-    rows : Frame
-        The rows of `work` that count.
-    amounts : mapping of str to str
-        The frames whose rows can lack a key, each with the column of its amounts.
+    `rows` are those of `work` that count. `amounts` are the frames whose rows can lack a key, each with the column of
+    its amounts.
     """
     details = {each: frame for key in keys.keys for each, frame in key.details.items()}
     for column, supplier in details.items():

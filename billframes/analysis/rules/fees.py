@@ -91,7 +91,7 @@ def all_fees(call: Call, keys: Keys, *periods: Period, sums: Sequence[Sum] = FEE
     lost = lost_in(call, *periods)
     rows = call.fact(work, keys.own, only=("time", "fixed_fee", "fees"), discounts=call.settings.discounts)
     rows = rows.filter(with_lost(is_fee() & _is_in_any("invoice_date", periods), lost))
-    totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", more=more, left_out=lost)
+    totals = keys.sum(rows, [*sums, *fee_marks()], date="invoice_date", more=more, ungrouped=lost)
     note_fees(call, keys, totals)
     note_details(keys, rows, {"fixed_fees": "amount", "invoices": "fees"})
     return totals
@@ -110,7 +110,7 @@ def fees_of_work(call: Call, keys: Keys, period: Period) -> Totals:
     counts = C("is_billable") | (C("is_final") & (C("kind") == "fixed_fee"))
     rows = call.fact(work, keys.own, only=("time", "fixed_fee"), discounts=call.settings.discounts)
     rows = rows.filter(counts & is_in_period("date", period))
-    totals = keys.sum(rows, [*FEES, *fee_marks()], date="date", left_out=lost)
+    totals = keys.sum(rows, [*FEES, *fee_marks()], date="date", ungrouped=lost)
     note_fees(call, keys, totals)
     note_details(keys, rows, {"fixed_fees": "amount"})
     return totals
@@ -160,7 +160,7 @@ def note_typed_fees(call: Call, totals: Totals, types: Collection[str] | None) -
 def note_spread_fees(call: Call, keys: Keys, totals: Totals) -> None:
     """Note items that were not passed, entries on invoices that were not, and invoices of cancelled work."""
     note_absent_items(call)
-    note_unknown_invoices(call, totals.left_out, "left out")
+    note_unknown_invoices(call, totals.ungrouped, "left out")
     call.notes.add(HIDDEN_BESIDE_FEES, totals.total("_unspread"))
     if any(not key.startswith(("client_", "_")) for key in keys.base):
         call.notes.add(CANCELLED_WORK, totals.total("_cancelled"), fees=totals.total("_cancelled_fees"))

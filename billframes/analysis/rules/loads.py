@@ -6,8 +6,7 @@ records that were open on a day (`need_open_on`), or all records (`need_all_date
 
 A load that certainly lacks records is refused. A load that begins some time before the period may be complete, so it
 only gives a warning. It gives none if it begins two years before the period, or, for work on invoices, a month more
-than any work in the data waited for its invoice. For frames without information about their load, `missing_work`
-compares the invoices' amounts with the work that was passed.
+than any work in the data waited for its invoice.
 """
 
 from __future__ import annotations

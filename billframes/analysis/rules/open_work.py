@@ -55,7 +55,7 @@ def note_open_work(
     if (types is None or UNKNOWN not in types) and {"matter_id", "matter_type"} <= call.columns("matters"):
         words = {"one": "item in progress", "several": "items in progress"}
         words["counted"] = "counted, and may be on contingency" if types is None else "not counted"
-        call.notes.add(UNKNOWN_TYPE, totals.total("_untyped") + totals.left_out, **words)
+        call.notes.add(UNKNOWN_TYPE, totals.total("_untyped") + totals.ungrouped, **words)
     if unpriced := totals.total("_unpriced"):
         if has_any_amount(call):
             _note_unpriced(call, select)

@@ -1,8 +1,4 @@
-"""Rules of people and matters: the firm's settings name others, or hours and available hours are of different people.
-
-Available hours are calculated from the calendar, for everyone on the roster and for every working day. So a month whose
-entries are missing, other people, or a day on which somebody joined or left make ratios of hours wrong.
-"""
+"""Rules of people and matters: the settings name others, or hours and available hours are of different people."""
 
 from __future__ import annotations
 
@@ -90,18 +86,7 @@ UNKNOWN_TYPE = Rule(
 
 
 def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -> None:
-    """
-    Note hours of people who have no rate in the settings.
-
-    Parameters
-    ----------
-    notes : Notes
-    rows : Frame
-        The time entries of these people, with `user_id` and `hours`.
-    kind : {"cost", "standard"}
-    consequence : str
-        The consequence for the figures, in words.
-    """
+    """Note hours of people who have no "cost" or "standard" rate in the settings; `rows` are their time entries."""
     known = rows.filter(~C("hours").is_nan() & (C("hours") != 0))
     found = to_dicts(known.group_by("user_id").agg(C("hours").sum()))
     hours = sum(person["hours"] for person in found)

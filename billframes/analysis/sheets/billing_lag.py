@@ -72,8 +72,8 @@ def billing_lag(call: Call, *, by: By = None, start: DateLike | None = None, end
     counts = C("is_billable") & C("is_final") & is_in_period("invoice_date", period)
     rows = rows.filter(with_lost(counts, lost))
     rows = rows.with_columns(lag=day_number("invoice_date", rows) - day_number("date", rows))
-    totals = keys.sum(rows, _SUMS, date="invoice_date", left_out=lost)
-    note_unknown_invoices(call, totals.left_out, "left out")
+    totals = keys.sum(rows, _SUMS, date="invoice_date", ungrouped=lost)
+    note_unknown_invoices(call, totals.ungrouped, "left out")
     so = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
     call.notes.add(HIDDEN_RATES, totals.total("_hidden"), which="", consequence=so)
     return keys.finish(totals, ANALYSIS.measure_names)

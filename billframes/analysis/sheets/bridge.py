@@ -90,7 +90,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     0          0.84          0.7         -0.14
     """
     named, notes = {"before": before, "after": after}, Notes(subject="bridge")
-    frames = wrap_frames(named, ids_only=True)
+    frames = wrap_frames(named, whole=True)
     refuse_unlike_ids(frames)
     columns, unit = _columns_to_split(measure, {name: column_names(frame) for name, frame in frames.items()})
     keys = common_keys(frames, by)

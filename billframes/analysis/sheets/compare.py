@@ -27,10 +27,11 @@ from billframes.analysis.data.expressions import as_midnight
 from billframes.analysis.data.native import as_table, require, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
 from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.keys.by import TIMES, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.results.compared_periods import (
     Comparison,
     aligned_parts,
@@ -146,7 +147,7 @@ def compare_results(
     """
     found = _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
-    frames = wrap_frames(named, ids_only=True)
+    frames = wrap_frames(named, whole=True)
     refuse_unlike_ids(frames)
     first = next(iter(frames.values()))
     keys = key_columns(column_names(first))

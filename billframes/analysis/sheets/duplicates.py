@@ -16,9 +16,10 @@ from billframes.analysis.data.expressions import C, in_period, map_values
 from billframes.analysis.data.native import select_columns
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, FromBook
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, names_in
+from billframes.analysis.keys.by import names_in
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
 from billframes.periods import DateLike

@@ -16,9 +16,10 @@ from billframes.analysis.data.expressions import RESIDUE, C, as_float, null_colu
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.metrics import BILLED_HOURS, Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
-from billframes.analysis.keys.by import TIMES, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.groupby import Keys
 from billframes.periods import DateLike

@@ -6,14 +6,14 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import join_by_id, sum_by
-from billframes.analysis.data.expressions import C, Rates, is_in_period, null_column, value_if
+from billframes.analysis.data.expressions import C, is_in_period, null_column, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.facts.invoices import is_nearly_cancelled
 from billframes.analysis.facts.items import items
-from billframes.analysis.facts.rates import at_rates, rate_of
+from billframes.analysis.facts.rates import Rates, at_rates, rate_of
 from billframes.analysis.keys.by import ITEM_IDS, By
 from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.details import note_details

@@ -11,10 +11,11 @@ from billframes._shared.names import type_in_words
 from billframes.analysis.data.arguments import read_date, read_whole_number
 from billframes.analysis.data.expressions import RESIDUE
 from billframes.analysis.data.native import as_table
+from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.keys.by import TIMES, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.results.figure_rows import joined
 from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import ParameterError

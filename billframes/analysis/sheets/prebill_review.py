@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._shared.find_named import find_named
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
@@ -23,7 +24,7 @@ from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
-from billframes.analysis.facts.responsible import find_responsible, responsible_of_matters
+from billframes.analysis.facts.responsible import responsible_of_matters
 from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.analysis.sheets._prebill_flags import ITEM_SCHEMA, GuidelineFindings, flags, items_on, look_up
 from billframes.errors import ParameterError
@@ -184,7 +185,8 @@ def _prebills_of(
     """Keep the draft bills with an item on a matter of the responsible lawyer; all of them if None."""
     if responsible is None:
         return prebills
-    lawyer = find_responsible(responsible, people)
+    names = {row["responsible_id"]: row["responsible_name"] or "" for row in people.values() if row["responsible_id"]}
+    lawyer, _ = find_named(responsible, [(id_, name, "") for id_, name in names.items()], "responsible lawyer")
     matters = {matter for matter, row in people.items() if row["responsible_id"] == lawyer}
     their_items = items.filter(pc.is_in(items["matter_id"], value_set=pa.array(list(matters), _TEXT)))
     invoices = set(their_items["invoice_id"].to_pylist())

@@ -124,7 +124,7 @@ def realization(
         rows = with_settled_parts(rows, settled_parts(call, payments, discounts))
 
     sums = [*_sums(call, day, by_work, payments), *typed_marks(call, day)]
-    totals = keys.sum(rows, sums, date="date" if by_work else "invoice_date", left_out=lost)
+    totals = keys.sum(rows, sums, date="date" if by_work else "invoice_date", ungrouped=lost)
     note_typed_fees(call, totals, types)
     note_details(keys, rows, {} if by_work else {"invoices": "fees"})
     note_spread_fees(call, keys, totals)

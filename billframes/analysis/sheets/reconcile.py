@@ -16,10 +16,11 @@ from billframes.analysis.data.engine import collect_counts, join_by_id, stack, s
 from billframes.analysis.data.expressions import C, as_float, in_period, is_in_period, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ITEMS, Frame, source_of
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS
 from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.facts.invoices import invoices as invoices_fact, value_of_entry
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.amounts import HIDDEN_RATES

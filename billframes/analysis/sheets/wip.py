@@ -119,7 +119,7 @@ def wip(
 
     rows = select() if others is None else select(which=shown | others)
     sums = [*_sums(names, day, buckets), *open_marks()]
-    totals = keys.sum(rows, sums, date="date", least=("oldest_date",), left_out=others)
+    totals = keys.sum(rows, sums, date="date", least=("oldest_date",), ungrouped=others)
     note_open_work(call, keys, select, totals, types)
     unknown = {} if typed else {"contingent_amount": null_column(nw.Float64)}
     return keys.finish(totals, ANALYSIS.columns_with(names), **unknown)

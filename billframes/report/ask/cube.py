@@ -20,9 +20,9 @@ import pandas as pd
 from billframes._shared.format import count_of, long_date, month_name
 from billframes._shared.names import join_names
 from billframes.analysis.declare.columns import UNASSIGNED
+from billframes.analysis.declare.key_words import PEOPLE_AND_MATTERS
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import bucket_measure, title_of_key
-from billframes.analysis.keys.by import PEOPLE_AND_MATTERS
 from billframes.analysis.results.explain import plain_words
 from billframes.analysis.results.figure_names import Figure, find_figures
 from billframes.analysis.results.figures_side_by_side import MISSING
