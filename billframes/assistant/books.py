@@ -12,12 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._shared.format import long_date
+from billframes._shared.format import long_date, long_span
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.rules.payments import short_payments
 from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
+from billframes.periods import Period
 
 
 def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]:
@@ -40,7 +41,11 @@ def from_books(analysis: Analysis, book: Book, source: Source) -> dict[str, Any]
     payments = read_payments(source.unchanged(book), paths, kept)
     if payments is None:
         raise ParameterError(f"{analysis.name} needs the books' payments: export Sales by Customer Detail, cash basis.")
-    if span := short_payments(payments, book.period.start or book.first_day, _last_day(book)):
+    days = Period.stated(attached(payments, "payments") or {})
+    first, last = book.period.start or book.first_day, _last_day(book)
+    begun = days.start is None or (first is not None and days.start <= first)
+    if not begun or (days.end is not None and days.end < last):
+        span = long_span(days)
         raise ParameterError(f"The payments in the books are those of {span}. Choose a period within, or export more.")
     return {needs: source.changed("payments", payments)}
 

@@ -11,23 +11,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from billframes._shared.find_named import find_named
+from billframes._shared.names import as_given
 from billframes._shared.suggestions import SuggestsNames, check_choice
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import DocOfCall, declared_method
-from billframes.loaders.names import ids_of
 from billframes.loading.connection import ApiConnection, Connected
 from billframes.loading.convert import FORMATS, Frame
 from billframes.loading.load import count_records, load
 from billframes.loading.progress import Progress, check_progress
 from billframes.loading.query_args import ListRequest, build_request
-from billframes.schema.resources import Resource
+from billframes.schema.resources import RESOURCE_OF, Filter, Resource
 
 Id = str | UUID
 Ids = Id | Collection[Id]
 Names = str | Iterable[str]
 Parameters = Mapping[str, Any]
+# The columns with the names and the references of the records by which filters take names.
+_NAMES, _REFERENCES = ("name", "label"), ("reference", "email")
 
 
 class Loader(SuggestsNames):
@@ -93,7 +96,26 @@ class ListLoader(Loader):
         if named:
             # Other arguments are checked before names are looked up.
             self._request(dict(given))
-        return given | {each.argument: ids_of(self._connection, each, names) for each, names in named.items()}
+        return given | {each.argument: self._ids_of(each, names) for each, names in named.items()}
+
+    def _ids_of(self, declared: Filter, given: Any) -> str | list[str]:
+        """
+        Return the id of a name, or the ids of a list of names, that a filter takes.
+
+        The whole list is loaded: a server's search could miss a record whose name fits, too.
+        """
+        texts = [*given] if declared.many and isinstance(given, list | tuple | set) else [given]
+        for each in texts:
+            if not isinstance(each, str) or not each.strip():
+                raise ParameterError(f"{as_given(declared.name_argument, each)} is not a name.")
+        resource = RESOURCE_OF[declared.named_in]
+        select = () if resource.select else None
+        table = load(self._connection, build_request(resource, {}, select=select), to="arrow", progress=False)
+        columns = [next((each for each in few if each in table.column_names), "") for few in (_NAMES, _REFERENCES)]
+        ids, *more = (table[each].to_pylist() if each else [""] * len(table) for each in (resource.id_column, *columns))
+        known = [(id_, name or "", reference or "") for id_, name, reference in zip(ids, *more, strict=True)]
+        found = [find_named(each, known, resource.noun, f" bf.{resource.name}() lists them.")[0] for each in texts]
+        return found if declared.many else found[0]
 
     def _request(self, arguments: dict[str, Any]) -> ListRequest:
         names = self._resource.filters_by_argument

@@ -19,17 +19,18 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._shared.format import long_span
 from billframes.analysis.data.call import run
 from billframes.analysis.data.data import Data
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.spec import Analysis, FilterKind
 from billframes.analysis.keys.by import By
-from billframes.analysis.rules.payments import short_payments
 from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
 from billframes.periods import Period
 from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames
 from billframes.wings import module_of
@@ -146,10 +147,12 @@ def _rows_of_clients(frames: FilteredFrames, span: Span, call: _Call, analysis: 
 
 def _of_payments(frames: FilteredFrames, span: Span, call: _Call, analysis: Analysis, by: By) -> pd.DataFrame:
     """Spread the payments of the clients that pass over all work."""
-    if days := short_payments(frames.book_filters.payments, span[0], span[0]):
+    days = Period.stated(attached(frames.book_filters.payments, "payments") or {})
+    if (days.start and days.start > span[0]) or (days.end and days.end < span[0]):
         # A part of the cash looks like all of it.
         raise ParameterError(
-            f"The payments in the books are those of {days}. Choose a period that begins in these days, or export more."
+            f"The payments in the books are those of {long_span(days)}. Choose a period that begins in these days, or "
+            "export more."
         )
     book = _SubstituteBook(frames, span, {}, frames.book.settings)
     return call(book, {"by": by, "payments": frames.payments()})
