@@ -46,4 +46,4 @@ from .widgets import explore as explore
 # For type checkers the last import counts, and those from the modules `book` and `mirror` bind these names, too.
 # isort: split
 from ._session import book as book
-from .mirror.opening import mirror as mirror
+from .mirror.mirror import mirror as mirror

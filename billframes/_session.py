@@ -112,7 +112,7 @@ def _set_default(client: Client) -> Client:
 
 def _open_mirror(path: str | Path, client: Client | None = None, *, fiscal: FiscalYear | None = None) -> Client:
     """Open a mirror to use it as a client: it has the same loaders. It is refreshed from `client`."""
-    opened = module_of("mirror", "opening").mirror(path, client=client)
+    opened = module_of("mirror", "mirror").mirror(path, client=client)
     opened._own_fiscal_year = fiscal
     # Raises here, and not at the first load, if the mirror can't be read.
     _ = opened.version

@@ -41,10 +41,10 @@ from billframes._shared.names import (
 from billframes._shared.notes import Count
 from billframes._shared.workbook_sheets import _column_number
 from billframes.book.slices import add_keys, keep_rows
+from billframes.bulk.apply import _create_states
 from billframes.bulk.cells import cells_equal, read_cell, text_of_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.comparison import _periods
-from billframes.bulk.find_created import _create_states
 from billframes.config.credentials import is_loopback
 from billframes.config.firm import FirmSettings, describe_settings
 from billframes.config.secret import Secret

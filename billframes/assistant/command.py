@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     from billframes.assistant.pseudonyms import Pseudonyms
-    from billframes.mirror.opening import mirror
+    from billframes.mirror.mirror import mirror
 
     return {
         "newest": functools.partial(mirror, args.mirror) if args.mirror else None,

@@ -2,7 +2,13 @@
 
 Changes are sent in the order of the plan, as many at once as the client allows. Deletions are sent last, because other
 records may refer to a deleted record until the updates are made. Only the changes under way are in memory. Creates
-without a response are looked for on the server after everything else is sent (see `billframes.bulk.find_created`).
+without a response are looked for on the server after everything else is sent, by their values:
+
+| equal records that are new on the server | outcome of the creates |
+|---|---|
+| none | they are sent again |
+| at most as many as creates | so many are done, and the others are sent again |
+| more | uncertain: somebody else created the same, and the records can't be distinguished |
 
 A change that fails does not stop the others. A credential that is not accepted stops the run, and so does a server that
 does not respond to many changes in a row. `bf.bulk.resume` finishes the journal later.
@@ -13,20 +19,24 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from billframes._shared.limits import user_path
-from billframes.bulk.cells import text_of_cell
+from billframes.bulk.cells import read_cell, text_of_cell
 from billframes.bulk.changes import Change, request_body
 from billframes.bulk.columns import EditColumn, load_columns
-from billframes.bulk.find_created import UnansweredCreates
-from billframes.bulk.journal import Entry, Journal, folder
+from billframes.bulk.journal import Journal, folder
+from billframes.bulk.journal_entry import Entry
 from billframes.bulk.modified_since import ChangedRecords
 from billframes.bulk.sender import Sender
+from billframes.bulk.server_records import RecordReader, ServerRecord, find_by_values, identity_of
 from billframes.bulk.writer import Writer
+from billframes.errors import BillframesError
 from billframes.loading.connection import WritingConnection, request_threads
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.schema.resources import RESOURCE_OF, Resource
@@ -40,6 +50,8 @@ SETTLE_SECONDS = 2.0
 ABANDONED_SECONDS = 10.0
 # Seconds after which the server has surely ended a request of a killed process.
 _ENDED_SECONDS = 120.0
+# A server states its time in whole seconds, which can differ by this much from its clock.
+_CLOCK_TOLERANCE = dt.timedelta(seconds=2)
 
 
 def write_journal(
@@ -64,7 +76,7 @@ def _entries(resource: Resource, columns: Mapping[str, EditColumn], changes: Seq
     for number, change in enumerate(sorted(sent, key=lambda each: each.action == "delete")):
         body = None if change.action == "delete" else request_body(change, resource, columns)
         cells = [(cell.column, _as_json(cell.before), _as_json(cell.after)) for cell in change.sent_cells()]
-        modified_at = change.modified_at.isoformat() if change.modified_at else None
+        modified_at = change.current["modified_at"].isoformat() if change.current.get("modified_at") else None
         yield Entry(number, change.action, change.place, change.id, body, cells, modified_at, change.existing_ids)
 
 
@@ -102,13 +114,113 @@ def resource_of(journal: Journal) -> Resource:
     return RESOURCE_OF[journal.about["resource"]]
 
 
+class _UnansweredCreates:
+    """The creates of a journal that got no response, or a response without an id."""
+
+    def __init__(
+        self, connection: WritingConnection, journal: Journal, resource: Resource, columns: Mapping[str, EditColumn]
+    ) -> None:
+        self._connection, self._journal = connection, journal
+        self._resource, self._columns = resource, columns
+
+    def find_outcomes(self, entries: Sequence[Entry]) -> list[tuple[str, str | None]]:
+        """Return the outcome of each create and its id, if known: "done", "missing" on the server, or "uncertain"."""
+        wanted, records = self._search(entries)
+        known_ids, without_id = self._known_creates()
+        found: list[tuple[str, str | None]] = [("missing", None)] * len(entries)
+        for key, positions in _group_equal(wanted).items():
+            ids = self._unknown_ids(records[positions[0]], [entries[position] for position in positions], known_ids)
+            # The ids also include creates that are done and whose ids are unknown.
+            states = _create_states(len(ids) - without_id[key], len(positions))
+            for position, state in zip(positions, states, strict=True):
+                found[position] = (state, ids.pop() if state == "done" and not without_id[key] else None)
+        return found
+
+    def find_ids(self) -> None:
+        """Find the ids of created records if the server's response had none."""
+        entries = [each for each in self._journal.entries("done") if each.action == "create" and each.id is None]
+        if not entries:
+            return
+        try:
+            wanted, records = self._search(entries)
+        except BillframesError:
+            # The records are created anyway; only their reversal needs the ids.
+            return
+        (known_ids, _), noted = self._known_creates(), []
+        for positions in _group_equal(wanted).values():
+            group = [entries[position] for position in positions]
+            ids = self._unknown_ids(records[positions[0]], group, known_ids)
+            # If there are more, somebody else created the same, and they can't be distinguished.
+            if len(ids) <= len(group):
+                noted += [entry.with_outcome("done", id_=id_) for entry, id_ in zip(group, ids, strict=False)]
+        self._journal.save(noted)
+
+    def _search(self, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[list[ServerRecord]]]:
+        """Return the values of each create, and the server's records that have them."""
+        wanted = [self._identity(entry) for entry in entries]
+        times = [entry.sent_at for entry in entries]
+        # A copy of the journal may have created those that this one has not sent, at any time.
+        since = None if None in times else self._server_time(min(map(str, times)))
+        reader = RecordReader(self._connection)
+        return wanted, find_by_values(reader, self._resource, self._columns, wanted, since=since)
+
+    def _unknown_ids(self, records: Sequence[ServerRecord], entries: Sequence[Entry], known_ids: set[str]) -> list[str]:
+        """Return the ids of records that existed neither before, nor belong to another create with a known id."""
+        own = known_ids | {twin.casefold() for entry in entries for twin in entry.existing_ids}
+        ids = [str(record[self._resource.id_column]) for record in records]
+        return [each for each in ids if each.casefold() not in own]
+
+    def _identity(self, entry: Entry) -> dict[str, Any]:
+        return identity_of(
+            self._resource, {name: read_cell(self._columns[name], after) for name, _, after in entry.cells}
+        )
+
+    def _known_creates(self) -> tuple[set[str], Counter[str]]:
+        """Return the ids of creates that are done, and the number of those without a known id by their values."""
+        ids: set[str] = set()
+        without_id: Counter[str] = Counter()
+        for entry in self._journal.entries("done"):
+            if entry.action == "create" and entry.id:
+                ids.add(entry.id.casefold())
+            elif entry.action == "create":
+                without_id[_key_of(self._identity(entry))] += 1
+        return ids, without_id
+
+    def _server_time(self, sent_at: str) -> dt.datetime:
+        """Convert the time of sending to the server's clock, and return the earliest instant that it can be."""
+        begun = dt.datetime.now(dt.UTC)
+        answer = self._connection.fetch(
+            self._resource.path, (("limit", "1"), ("offset", "0")), resource=self._resource.name
+        )
+        ahead = answer.date - begun if answer.date else dt.timedelta()
+        return dt.datetime.fromisoformat(sent_at) + ahead - _CLOCK_TOLERANCE
+
+
+def _group_equal(wanted: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for position, each in enumerate(wanted):
+        groups.setdefault(_key_of(each), []).append(position)
+    return groups
+
+
+def _key_of(identity: Mapping[str, Any]) -> str:
+    return repr(sorted(identity.items()))
+
+
+def _create_states(extra: int, number: int) -> list[str]:
+    """Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create."""
+    if not 0 <= extra <= number:
+        return ["uncertain"] * number
+    return ["done"] * extra + ["missing"] * (number - extra)
+
+
 class _JournalRun:
     def __init__(
         self, connection: WritingConnection, journal: Journal, resource: Resource, columns: Mapping[str, EditColumn]
     ) -> None:
         self._connection, self._journal = connection, journal
         self._writer = Writer(connection, resource, columns)
-        self._unanswered = UnansweredCreates(connection, journal, resource, columns)
+        self._unanswered = _UnansweredCreates(connection, journal, resource, columns)
         # The earliest time to search the server for creates, by `time.monotonic`.
         self._not_before = 0.0
         read_at = journal.about.get("read_at")

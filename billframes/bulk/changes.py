@@ -6,11 +6,10 @@ invalid, none of its cells is sent, because half of an edit can be worse than no
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from msgspec import UNSET
@@ -49,7 +48,7 @@ class Change:
     this new one.
     """
 
-    action: str
+    action: Literal["update", "create", "delete"]
     place: int | None
     id: str | None
     cells: list[CellChange] = field(default_factory=list)
@@ -59,10 +58,9 @@ class Change:
     existing_ids: tuple[str, ...] = ()
 
     @property
-    def modified_at(self) -> dt.datetime | None:
-        """When the record was last changed before the plan was made."""
-        modified_at: dt.datetime | None = self.current.get("modified_at")
-        return modified_at
+    def has_no_cells(self) -> bool:
+        """Whether the status is that of the whole record."""
+        return self.action == "delete" or not self.cells
 
     @property
     def is_sent(self) -> bool:
@@ -98,18 +96,11 @@ class Change:
         value = self.current.get(column)
         self.cells.append(CellChange(column, value, value, "invalid", reason))
 
-    def keep(self, columns: Collection[str]) -> None:
-        """Keep only these columns of `current`, so that a plan of many rows does not hold all of the server's cells."""
-        self.current = {name: self.current[name] for name in columns if name in self.current}
-
     def hold_back(self) -> None:
         """Mark all cells of the record as invalid if one of them is."""
-        wrong = list(dict.fromkeys(cell.column for cell in self.cells if cell.status == "invalid"))
-        if wrong:
-            self.mark(
-                "invalid",
-                f"not sent, because {join_names(wrong)} of this row {'is' if len(wrong) == 1 else 'are'} invalid",
-            )
+        if wrong := list(dict.fromkeys(cell.column for cell in self.cells if cell.status == "invalid")):
+            verb = "is" if len(wrong) == 1 else "are"
+            self.mark("invalid", f"not sent, because {join_names(wrong)} of this row {verb} invalid")
 
 
 def request_body(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> bytes:
@@ -132,9 +123,7 @@ def request_body(change: Change, resource: Resource, columns: Mapping[str, EditC
     if custom:
         known = [column.custom for column in columns.values() if column.custom]
         values["custom_fields"] = custom_field_updates(custom, known)
-    return encode_body(
-        request, {name: UNSET if creating and value is None else value for name, value in values.items()}
-    )
+    return encode_body(request, {name: UNSET if creating and each is None else each for name, each in values.items()})
 
 
 def frame_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> pd.DataFrame:
@@ -151,13 +140,5 @@ def count_changes(changes: Iterable[Change]) -> dict[str, int]:
     cells: Counter[str] = Counter()
     for change in changes:
         sent.update([change.action] if change.is_sent else [])
-        cells.update(_statuses(change))
-    return {action: sent[action] for action in ACTIONS} | {
-        status: cells[status] for status in STATUSES if status != "will change"
-    }
-
-
-def _statuses(change: Change) -> Iterable[str]:
-    if change.action == "delete" or not change.cells:
-        return (change.status,)
-    return (cell.status for cell in change.cells)
+        cells.update([change.status] if change.has_no_cells else [cell.status for cell in change.cells])
+    return {action: sent[action] for action in ACTIONS} | {status: cells[status] for status in STATUSES[1:]}

@@ -24,23 +24,17 @@ _CLEARED_BY_ZERO_ID = frozenset({"fixed_fee_id", "practice_area_id"})
 
 
 @dataclass(frozen=True, slots=True)
-class EditColumn:
+class EditColumn(Column):
     """
-    A column of a bulk edit: its name, kind and values as for `billframes.schema.columns.Column`.
+    A column of a bulk edit.
 
     `source` is where a record has the value; None if only a create takes it. Without `listed`, the single record has to
-    be requested. `scope` is the one without which the API hides the value. `update` and `create` are the field of the
-    request body that writes it, and the field within a nested object; None if it can't be written.
+    be requested. `update` and `create` are the field of the request body that writes it, and the field within a nested
+    object; None if it can't be written.
     """
 
-    name: str
-    kind: str
-    required: bool = False
-    values: tuple[str, ...] = ()
     source: ColumnSource | None = None
-    select: str | None = None
     listed: bool = True
-    scope: str | None = None
     update: tuple[str, ...] | None = None
     create: tuple[str, ...] | None = None
     custom: CustomColumn | None = None
@@ -84,17 +78,16 @@ def load_columns(connection: ApiConnection, resource: Resource, names: Iterable[
 
 
 def _edit_column(column: Column, source: ColumnSource | None, listed: Column | None) -> EditColumn:
-    # A field that is always there in a single record can be missing in a list.
-    required = listed.required if listed is not None else column.required
     return EditColumn(
-        column.name,
-        column.kind,
-        required,
-        column.values,
-        source,
-        listed.select if listed else None,
-        listed is not None,
-        column.scope,
+        name=column.name,
+        kind=column.kind,
+        # A field that is always there in a single record can be missing in a list.
+        required=(listed or column).required,
+        values=column.values,
+        select=listed.select if listed else None,
+        scope=column.scope,
+        source=source,
+        listed=listed is not None,
     )
 
 
@@ -102,12 +95,11 @@ def _writable(body: type[Struct], columns: Mapping[str, EditColumn]) -> dict[str
     """Return the columns that a request body takes, each with its field and the field within a nested object."""
     paths: dict[str, tuple[str, ...]] = {}
     for field in fields_of(body):
-        if field.is_list:
-            continue
-        if isinstance(field.type, type) and issubclass(field.type, Struct):
-            nested = (each for each in columns.values() if each.source and each.source.parent == field.name)
-            paths |= {each.name: (field.name, each.source.attribute) for each in nested if each.source}
-        else:
+        if field.is_nested:
+            sources = {each.name: each.source for each in columns.values() if each.source}
+            nested = {name: each.attribute for name, each in sources.items() if each.parent == field.name}
+            paths |= {name: (field.name, attribute) for name, attribute in nested.items()}
+        elif not field.is_list:
             paths[field.name] = (field.name,)
     return paths
 

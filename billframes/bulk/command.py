@@ -15,10 +15,10 @@ from billframes._shared.limits import WORKBOOK_BYTES, WORKBOOK_CELLS
 from billframes._shared.messages import say
 from billframes.bulk.changes import NOT_SENT
 from billframes.bulk.display import as_text, changes_not_made, headline, outcome_counts
+from billframes.bulk.edited_frame import read_workbook
 from billframes.bulk.journal import Journal, folder
 from billframes.bulk.plan import Outcomes, Plan, make_plan
 from billframes.bulk.resume import resume
-from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError

@@ -13,10 +13,9 @@ from billframes.bulk.cells import NumberText, cells_equal, text_of_cell
 from billframes.bulk.changes import CellChange, Change, request_body
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.edited_frame import EditedRow, EditedRows, UnreadableCell
-from billframes.bulk.find_created import find_by_values, identity_of
 from billframes.bulk.mistakes import Mistakes
 from billframes.bulk.rules import RuleChecks, check_deletions
-from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord
+from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord, find_by_values, identity_of
 from billframes.config.credentials import same_address
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
@@ -65,11 +64,7 @@ class FrameComparison:
         new = self._check_changes(changes, checks)
         if new and not duplicates:
             self._mark_existing(changes, new)
-        mistakes = Mistakes(self._columns, self._resource)
-        for change in changes:
-            mistakes.add(change)
-        self._notes += mistakes.notes()
-        return changes, self._notes
+        return changes, self._notes + Mistakes(changes, self._columns, self._resource).notes()
 
     def _compare_rows(self, checks: RuleChecks) -> list[Change]:
         current = self._current_records()
@@ -91,7 +86,8 @@ class FrameComparison:
         for change in changes:
             checks.check(change)
             self._check_body(change)
-            change.keep(_SHOWN)
+            # A plan of many rows does not hold all of the server's cells.
+            change.current = {name: change.current[name] for name in _SHOWN if name in change.current}
             if change.action == "create" and change.is_sent:
                 new.append(identity_of(self._resource, {cell.column: cell.after for cell in change.sent_cells()}))
         return new

@@ -5,8 +5,8 @@ so that a process killed in between leaves a trace. Then it has an outcome. `bf.
 that are `planned` or `sent`. A change with an outcome is never sent again.
 
 The file holds narratives and names of clients, so only its owner can read it, and a file that others can write is
-refused. It has the server's address and no
-credentials; a client for that address is needed to resume it. Only one process at a time can open it.
+refused. It has the server's address and no credentials; a client for that address is needed to resume it. Only one
+process at a time can open it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,9 +24,10 @@ import platformdirs
 
 from billframes._shared.forks import Process, keep_in_children
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.journal_check import (
+from billframes.bulk.journal_entry import (
     LONGEST_VALUE,
     DamagedJournalError,
+    Entry,
     check_cells,
     check_changes,
     check_tables,
@@ -47,36 +47,6 @@ CREATE INDEX change_state ON change (state, number);
 CREATE INDEX change_planned ON change (lower(id)) WHERE state = 'planned';
 """
 _COLUMNS = "number, action, place, id, body, cells, base, twins, state, reason, sent_at, tries"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """
-    A change in the journal.
-
-    `number` is its place in the order of sending, and `place` the row in the edited frame. `cells` are the column, the
-    value before and the value after; dates are ISO text. `modified_at` is when the record was last changed before the
-    plan was made, and `existing_ids` are those of equal records at that time. `state` is "planned", "sent",
-    "unanswered" (a create without a response) or one of `OUTCOMES`. `sent_at` is the first time, by this machine's
-    clock; `tries` counts how often it was sent without a known outcome.
-    """
-
-    number: int
-    action: str
-    place: int | None
-    id: str | None
-    body: bytes | None
-    cells: list[tuple[str, Any, Any]]
-    modified_at: str | None = None
-    existing_ids: tuple[str, ...] = ()
-    state: str = "planned"
-    reason: str = ""
-    sent_at: str | None = None
-    tries: int = 0
-
-    def with_outcome(self, state: str, reason: str = "", id_: str | None = None) -> Entry:
-        """Return the change in another state; the id is kept unless one is given."""
-        return replace(self, state=state, reason=reason, id=id_ or self.id)
 
 
 def folder() -> Path:
@@ -111,14 +81,14 @@ class Journal:
             raise ParameterError(f"The journal {path} can't be written: {error.strerror}.") from None
         try:
             # Left by a deleted journal of the same name.
-            _wal_file(path).unlink(missing_ok=True)
+            path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
             check_writers(path)
             journal = cls(path, _open_database(path, "TRUNCATE"))
             with _close_on_failure(journal._database), journal._database as database:
                 database.executescript("BEGIN;" + _SCHEMA)
                 database.executemany("INSERT INTO about VALUES (?, ?)", [*about.items(), ("version", str(VERSION))])
                 marks = ", ".join("?" * len(_COLUMNS.split(", ")))
-                database.executemany(f"INSERT INTO change VALUES ({marks})", map(_row_of, entries))  # noqa: S608
+                database.executemany(f"INSERT INTO change VALUES ({marks})", (each.row for each in entries))  # noqa: S608
             database.execute("PRAGMA journal_mode = WAL")
         except BaseException:
             path.unlink(missing_ok=True)
@@ -176,7 +146,7 @@ class Journal:
         """Raise `ParameterError` if a change is of no column, or not a value of its column."""
         try:
             for entry in self.entries():
-                check_cells(entry.cells, columns)
+                check_cells(entry, columns)
         except DamagedJournalError as error:
             raise _damaged(self.path, error) from None
 
@@ -218,12 +188,12 @@ class Journal:
 
     def _select(self, clause: str, values: Sequence[Any] = ()) -> Iterator[Entry]:
         for row in self._database.execute(f"SELECT {_COLUMNS} FROM change {clause}", values):  # noqa: S608
-            yield _entry_of(row)
+            yield Entry.of_row(row)
 
     def mark_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
         """Mark changes as sent before they are, on the disk; until `read_at` it is known which records were changed."""
         now = dt.datetime.now(dt.UTC).isoformat()
-        noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
+        noted = [msgspec.structs.replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
         # A power failure must not lose that a change was sent. It may lose an outcome, which can be found out again.
         self._database.execute("PRAGMA synchronous = FULL")
         self._save(noted, read_at)
@@ -260,11 +230,6 @@ class Journal:
         self.close()
 
 
-def _wal_file(path: Path) -> Path:
-    """Return the file of SQLite's last writes; it exists while a process writes, and after one was killed."""
-    return path.with_name(path.name + "-wal")
-
-
 def _damaged(path: Path, error: Exception) -> ParameterError:
     return ParameterError(
         f"{path} is not a journal of billframes, or it is damaged: {error}. None of its changes were sent."
@@ -293,15 +258,3 @@ def _close_on_failure(database: sqlite3.Connection) -> Iterator[None]:
     except BaseException:
         database.close()
         raise
-
-
-def _row_of(entry: Entry) -> list[Any]:
-    row = [getattr(entry, name) for name in Entry.__slots__]
-    return [msgspec.json.encode(each) if isinstance(each, list | tuple) else each for each in row]
-
-
-def _entry_of(row: Sequence[Any]) -> Entry:
-    values = list(row)
-    values[5] = [tuple(each) for each in msgspec.json.decode(values[5])]
-    values[7] = tuple(msgspec.json.decode(values[7]))
-    return Entry(*values)

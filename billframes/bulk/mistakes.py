@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import CellChange, Change
+from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.find_created import identity_of
+from billframes.bulk.server_records import identity_of
 from billframes.schema.resources import Resource
 
 _HOURS_PER_DAY = 24.0
@@ -31,165 +31,123 @@ _OTHER_UNIT = 50.0
 _FILLED_ROWS, _FILLED_VALUES = 20, 5
 # Fewer dates may well belong to the next day.
 _MOVED_ROWS = 10
-_FILLED_KINDS = frozenset({"id", "date", "hours", "money"})
+
+_Pairs = list[tuple[Any, Any]]
+"""The values before and after of a column's cells."""
 
 
 class Mistakes:
-    """The edits of a plan that look like mistakes."""
+    """The edits of a plan that look like mistakes; cells that are not sent are ignored."""
 
-    def __init__(self, columns: Mapping[str, EditColumn], resource: Resource) -> None:
+    def __init__(self, changes: Sequence[Change], columns: Mapping[str, EditColumn], resource: Resource) -> None:
         self._columns, self._resource = columns, resource
-        self._emptied: Counter[str] = Counter()
-        # The texts before and after of the first rows, by column.
-        self._texts: dict[str, tuple[list[str], list[str]]] = {}
-        self._long_hours: list[float] = []
-        # The hours before, None for a new row, and after.
-        self._hours: list[tuple[float | None, float]] = []
-        self._far_dates: list[tuple[dt.date, dt.date]] = []
-        self._swapped_dates: Counter[bool] = Counter()
-        # Rows in which both columns change, and those in which each gets the other's value.
-        self._pairs: Counter[tuple[str, str]] = Counter()
-        self._swapped: Counter[tuple[str, str]] = Counter()
-        self._other_units: dict[str, list[tuple[float, float]]] = {}
-        # The days by which dates move, and numbers that get the other sign, by column.
-        self._moves: dict[str, Counter[int]] = {}
-        self._signs: dict[str, Counter[bool]] = {}
-        # The new values by column, and the different values before.
-        self._filled: dict[str, tuple[Counter[Any], set[Any]]] = {}
-        self._new_rows: Counter[int] = Counter()
-
-    def add(self, change: Change) -> None:
-        """Add a change; cells that are not sent are ignored."""
-        if change.action == "create" and change.is_sent:
-            identity = identity_of(self._resource, {cell.column: cell.after for cell in change.cells})
-            self._new_rows[hash(repr(sorted(identity.items())))] += 1
-        cells = list(change.sent_cells())
-        if change.action == "update" and len(cells) > 1:
-            self._add_pairs(cells)
-        for cell in cells:
-            if change.action == "update":
-                self._add_update(cell)
-            if self._columns[cell.column].kind == "hours" and cell.after:
-                self._hours.append((cell.before, cell.after))
-                if abs(cell.after) > _HOURS_PER_DAY:
-                    self._long_hours.append(cell.after)
-
-    def _add_update(self, cell: CellChange) -> None:
-        column, before, after = self._columns[cell.column], cell.before, cell.after
-        if column.kind in _FILLED_KINDS and before is not None and after is not None:
-            values, replaced = self._filled.setdefault(cell.column, (Counter(), set()))
-            values[after] += 1
-            replaced.add(before)
-        if column.kind in {"hours", "money"} and before:
-            self._signs.setdefault(cell.column, Counter())[after == -before] += 1
-        if after is None or after == "":
-            self._emptied[cell.column] += 1
-        elif column.kind == "text" and before:
-            texts = self._texts.setdefault(cell.column, ([], []))
-            if len(texts[0]) < _SAMPLE:
-                texts[0].append(before)
-                texts[1].append(after)
-        elif column.kind == "date" and before is not None:
-            if abs(after - before) > _YEAR:
-                self._far_dates.append((before, after))
-            self._swapped_dates[(before.month, before.day) == (after.day, after.month)] += 1
-            self._moves.setdefault(cell.column, Counter())[(after - before).days] += 1
-        elif column.kind in {"money", "rate"} and _has_other_unit(before, after):
-            self._other_units.setdefault(cell.column, []).append((before, after))
-
-    def _add_pairs(self, cells: list[CellChange]) -> None:
-        for one, other in combinations(cells, 2):
-            pair = one.column, other.column
-            self._pairs[pair] += 1
-            self._swapped[pair] += _equal_values(one.after, other.before) and _equal_values(other.after, one.before)
+        self._sent = [change for change in changes if change.is_sent and change.action != "delete"]
+        self._updates: dict[str, _Pairs] = {}
+        # The hours of updates and of new rows, which have none before.
+        self._hours: _Pairs = []
+        for change in self._sent:
+            for cell in change.sent_cells():
+                if change.action == "update":
+                    self._updates.setdefault(cell.column, []).append((cell.before, cell.after))
+                if columns[cell.column].kind == "hours" and cell.after:
+                    self._hours.append((cell.before, cell.after))
 
     def notes(self) -> list[str]:
         """Return a sentence about each kind of mistake that was found."""
+        dates = [pair for _, pairs in self._of_kinds("date") for pair in pairs if None not in pair]
+        swapped = sum((before.month, before.day) == (after.day, after.month) for before, after in dates)
         return [
             *self._emptied_cells(),
             *self._moved_rows(),
             *self._swapped_columns(),
-            *self._numbers(),
-            *self._whole_columns(),
+            *_swapped_dates(swapped, len(dates)),
+            *_strange_hours(self._hours),
+            *self._other_units(),
+            *_far_dates(dates),
+            *self._moved_dates(swapped),
+            *self._other_signs(),
+            *self._filled_down(),
             *self._equal_rows(),
         ]
 
+    def _of_kinds(self, *kinds: str) -> Iterator[tuple[str, _Pairs]]:
+        return ((name, pairs) for name, pairs in self._updates.items() if self._columns[name].kind in kinds)
+
     def _emptied_cells(self) -> Iterator[str]:
-        if self._emptied:
-            named = ", ".join(f"{name} {number:,}" for name, number in self._emptied.items())
+        emptied = {name: sum(after in (None, "") for _, after in pairs) for name, pairs in self._updates.items()}
+        if any(emptied.values()):
+            named = ", ".join(f"{name} {number:,}" for name, number in emptied.items() if number)
             yield f"Cells that have a value on the server and will be empty: {named}."
 
     def _moved_rows(self) -> Iterator[str]:
-        for name, (before, after) in self._texts.items():
-            others, different = set(before), len(set(after))
-            moved = sum(text in others for text in after)
+        for name, pairs in self._of_kinds("text"):
+            texts = [(before, after) for before, after in pairs if before and after][:_SAMPLE]
+            others, different = {before for before, _ in texts}, len({after for _, after in texts})
+            moved = sum(after in others for _, after in texts)
             # A code or a phrase that many rows share is not a sign of moved rows.
-            if moved >= _LEAST_ROWS and 2 * moved > len(after) and 2 * different > len(after):
+            if moved >= _LEAST_ROWS and 2 * moved > len(texts) and 2 * different > len(texts):
                 yield (
                     f"{moved:,} of the new values in {name} are the old values of other changed rows. If the rows were "
                     "sorted without the id's column, every value is at the wrong record: check `before`."
                 )
 
     def _swapped_columns(self) -> Iterator[str]:
-        for (one, other), rows in self._swapped.items():
-            if rows >= _LEAST_ROWS and 2 * rows > self._pairs[one, other]:
+        # Rows in which both columns change, and those in which each gets the other's value.
+        rows: Counter[tuple[str, str]] = Counter()
+        swapped: Counter[tuple[str, str]] = Counter()
+        for change in self._sent:
+            for one, other in combinations(change.sent_cells() if change.action == "update" else (), 2):
+                pair = one.column, other.column
+                rows[pair] += 1
+                swapped[pair] += _equal_values(one.after, other.before) and _equal_values(other.after, one.before)
+        for (one_name, other_name), number in swapped.items():
+            if number >= _LEAST_ROWS and 2 * number > rows[one_name, other_name]:
                 yield (
-                    f"In {rows:,} rows, {one} gets the old value of {other}, and {other} the old value of {one}. "
-                    "Are the two headings swapped?"
+                    f"In {number:,} rows, {one_name} gets the old value of {other_name}, and {other_name} the old "
+                    f"value of {one_name}. Are the two headings swapped?"
                 )
-        swapped = self._swapped_dates[True]
-        if swapped >= _LEAST_ROWS and swapped > self._swapped_dates[False]:
-            yield f"Dates whose day and month are swapped: {swapped:,}. Did a spreadsheet read them the other way?"
 
-    def _numbers(self) -> Iterator[str]:
-        if self._long_hours:
-            number, first = len(self._long_hours), text_of_cell(self._long_hours[0])
-            yield f"Rows with more than 24 hours: {number:,}, such as {first}."
-        if parts := self._parts_of_a_day():
-            minutes, shown = round(abs(parts[0]) * _MINUTES_PER_DAY), text_of_cell(parts[0])
-            yield (
-                f"Hours that look like parts of a day: {len(parts):,}, such as {shown} for {minutes // 60}:"
-                f"{minutes % 60:02}. Spreadsheets store times so: multiply them by 24."
-            )
-        for name, values in self._other_units.items():
-            was, becomes = values[0]
-            yield (
-                f"Values in {name} that become at least {_OTHER_UNIT:g} times as large or as small: {len(values):,}, "
-                f"such as {text_of_cell(was)} to {text_of_cell(becomes)}. Are they in cents?"
-            )
-        if self._far_dates:
-            before, after = self._far_dates[0]
-            yield f"Dates that move by more than a year: {len(self._far_dates):,}, such as {before} to {after}."
+    def _other_units(self) -> Iterator[str]:
+        for name, pairs in self._of_kinds("money", "rate"):
+            found = [(was, now) for was, now in pairs if was and now and not _is_near(now / was)]
+            if found:
+                was, now = map(text_of_cell, found[0])
+                yield (
+                    f"Values in {name} that become at least {_OTHER_UNIT:g} times as large or as small: "
+                    f"{len(found):,}, such as {was} to {now}. Are they in cents?"
+                )
 
-    def _parts_of_a_day(self) -> list[float]:
-        """Return the hours that are 24 times too small: all, if they are odd as hours and even as parts of a day."""
-        values = [after for _, after in self._hours]
-        odd = [each for each in values if not (_is_whole(each, 60) or _is_whole(each, 8))]
-        even = all(abs(each) < 1 and _is_whole(each, _MINUTES_PER_DAY) for each in values)
-        if even and len(values) >= _LEAST_ROWS and 2 * len(odd) >= len(values):
-            return values
-        return [after for before, after in self._hours if before and _equal_times(before, after)]
-
-    def _whole_columns(self) -> Iterator[str]:
-        for name, moves in self._moves.items():
-            days, rows = moves.most_common(1)[0]
-            if rows >= _MOVED_ROWS and 10 * rows > 9 * moves.total() and rows > self._swapped_dates[True]:
+    def _moved_dates(self, swapped: int) -> Iterator[str]:
+        for name, pairs in self._of_kinds("date"):
+            days, rows, total = _most_common((after - before).days for before, after in pairs if before and after)
+            if rows >= _MOVED_ROWS and 10 * rows > 9 * total and rows > swapped:
                 moved = f"{abs(days):,} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'earlier'}"
                 yield f"{rows:,} values in {name} become {moved}. Did a spreadsheet or a time zone move them?"
-        for name, signs in self._signs.items():
-            if signs[True] >= _LEAST_ROWS and signs[True] > signs[False]:
-                yield f"{signs[True]:,} values in {name} get the other sign. Was the column negated?"
-        for name, (values, replaced) in self._filled.items():
-            value, rows = values.most_common(1)[0]
-            if rows >= _FILLED_ROWS and 10 * rows > 9 * values.total() and len(replaced) >= _FILLED_VALUES:
-                shown = text_of_cell(value)
+
+    def _other_signs(self) -> Iterator[str]:
+        for name, pairs in self._of_kinds("hours", "money"):
+            signs = [after == -before for before, after in pairs if before]
+            if sum(signs) >= _LEAST_ROWS and 2 * sum(signs) > len(signs):
+                yield f"{sum(signs):,} values in {name} get the other sign. Was the column negated?"
+
+    def _filled_down(self) -> Iterator[str]:
+        for name, pairs in self._of_kinds("id", "date", "hours", "money"):
+            known = [pair for pair in pairs if None not in pair]
+            value, rows, total = _most_common(after for _, after in known)
+            replaced = len({before for before, _ in known})
+            if rows >= _FILLED_ROWS and 10 * rows > 9 * total and replaced >= _FILLED_VALUES:
                 yield (
-                    f"{rows:,} rows get the same {name}, {shown}, in place of {len(replaced):,} different values. Was "
-                    "one cell filled down?"
+                    f"{rows:,} rows get the same {name}, {text_of_cell(value)}, in place of {replaced:,} different "
+                    "values. Was one cell filled down?"
                 )
 
     def _equal_rows(self) -> Iterator[str]:
-        equal = sum(number - 1 for number in self._new_rows.values())
+        new = [
+            identity_of(self._resource, {cell.column: cell.after for cell in change.cells})
+            for change in self._sent
+            if change.action == "create"
+        ]
+        equal = len(new) - len({repr(sorted(each.items())) for each in new})
         if equal:
             yield (
                 f"{equal:,} new {self._resource.noun if equal == 1 else self._resource.nouns} "
@@ -197,8 +155,40 @@ class Mistakes:
             )
 
 
-def _has_other_unit(before: float | None, after: float) -> bool:
-    return bool(before and after) and not 1 / _OTHER_UNIT < abs(after / (before or 1.0)) < _OTHER_UNIT
+def _swapped_dates(swapped: int, total: int) -> Iterator[str]:
+    if swapped >= _LEAST_ROWS and 2 * swapped > total:
+        yield f"Dates whose day and month are swapped: {swapped:,}. Did a spreadsheet read them the other way?"
+
+
+def _far_dates(dates: _Pairs) -> Iterator[str]:
+    far = [(before, after) for before, after in dates if abs(after - before) > _YEAR]
+    if far:
+        yield f"Dates that move by more than a year: {len(far):,}, such as {far[0][0]} to {far[0][1]}."
+
+
+def _strange_hours(hours: _Pairs) -> Iterator[str]:
+    if long := [after for _, after in hours if abs(after) > _HOURS_PER_DAY]:
+        yield f"Rows with more than 24 hours: {len(long):,}, such as {text_of_cell(long[0])}."
+    if parts := _parts_of_a_day(hours):
+        minutes, shown = round(abs(parts[0]) * _MINUTES_PER_DAY), text_of_cell(parts[0])
+        yield (
+            f"Hours that look like parts of a day: {len(parts):,}, such as {shown} for {minutes // 60}:"
+            f"{minutes % 60:02}. Spreadsheets store times so: multiply them by 24."
+        )
+
+
+def _parts_of_a_day(hours: _Pairs) -> list[float]:
+    """Return the hours that are 24 times too small: all, if they are odd as hours and even as parts of a day."""
+    values = [after for _, after in hours]
+    odd = [each for each in values if not (_is_whole(each, 60) or _is_whole(each, 8))]
+    even = all(abs(each) < 1 and _is_whole(each, _MINUTES_PER_DAY) for each in values)
+    if even and len(values) >= _LEAST_ROWS and 2 * len(odd) >= len(values):
+        return values
+    return [
+        after
+        for before, after in hours
+        if before and abs(before) < _HOURS_PER_DAY and round(after * _MINUTES_PER_DAY) == round(before * 60)
+    ]
 
 
 def _is_whole(value: float, times: int) -> bool:
@@ -207,8 +197,14 @@ def _is_whole(value: float, times: int) -> bool:
     return bool(abs(value * times - round(value * times)) <= rounding * times)
 
 
-def _equal_times(before: float, after: float) -> bool:
-    return abs(before) < _HOURS_PER_DAY and round(after * _MINUTES_PER_DAY) == round(before * 60)
+def _is_near(ratio: float) -> bool:
+    return 1 / _OTHER_UNIT < abs(ratio) < _OTHER_UNIT
+
+
+def _most_common(values: Iterator[Any]) -> tuple[Any, int, int]:
+    """Return the most frequent value, its number, and the number of all values."""
+    counted = Counter(values)
+    return *(counted.most_common(1) or [(None, 0)])[0], counted.total()
 
 
 def _equal_values(after: Any, before: Any) -> bool:

@@ -1,14 +1,11 @@
 """Find the records that were changed by one list request, instead of reading each record.
 
-Lists take `modifiedSince`. A record that the list shows with another `modified_at` than the plan has was changed by
-somebody else. All other records were unchanged at the moment of the response. The next list begins at the newest
-`modified_at` of the records in the list, so only the server's clock counts. It begins a little earlier, because a
-server can show a change later than another change with a later date. Every ten seconds, a whole minute is requested
-again.
+A record that a list with `modifiedSince` shows with another `modified_at` than the plan has was changed by somebody
+else. The next list begins a little before the newest `modified_at` of this one, so only the server's clock counts.
+Every ten seconds, a whole minute is requested again, because a change can become visible late.
 
-A list is used only if it is proved right. It must contain the records that were just written, have a `modified_at` for
-each record, and have no record that was last changed long before. Otherwise `next_list` returns None, and each record
-has to be read.
+A list is used only if it is proved right: it contains the records that were just written, has a `modified_at` for each
+record, and no record that was last changed long before.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from billframes.bulk.changes import ACTIONS, STATUSES, Change, count_changes, fr
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.journal import Journal
-from billframes.bulk.journal_check import OUTCOMES
+from billframes.bulk.journal_entry import OUTCOMES
 from billframes.bulk.planning import PlannedChanges, plan_changes, plan_failed, plan_reverse
 from billframes.errors import ParameterError
 from billframes.loading.connection import WritingConnection
@@ -163,7 +163,7 @@ class Plan(SuggestsNames):
 
 
 def _rows_of(change: Change) -> Iterable[tuple[Any, ...]]:
-    if change.action == "delete" or not change.cells:
+    if change.has_no_cells:
         yield (change.id, None, None, None, change.status, change.reason or None, change.action, change.place)
         return
     for cell in change.cells:

@@ -18,7 +18,8 @@ from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of, load_columns
 from billframes.bulk.comparison import FrameComparison, compare_deletions
 from billframes.bulk.edited_frame import EditedRows, checked_ids, read_edited
-from billframes.bulk.journal import Entry, Journal
+from billframes.bulk.journal import Journal
+from billframes.bulk.journal_entry import Entry
 from billframes.bulk.server_records import RecordReader, ServerRecord
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.connection import WritingConnection

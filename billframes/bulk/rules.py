@@ -1,8 +1,5 @@
 """Check changes by the API's rules before anything is sent, so that the plan shows what the API would refuse.
 
-Values are checked without requests. For the others, the records that a change names, the codes, and the numbers of
-records that belong to a record to delete are requested.
-
 LEDES requirements are checked on new records, and if a change touches a code or the matter. So the narrative of an old
 entry without its code can still be corrected. The API does not tell which user a credential belongs to, so a new time
 entry without a timekeeper is left for the server to check.
@@ -73,22 +70,14 @@ def _check_values(change: Change, resource: Resource, columns: Mapping[str, Edit
 
 
 def _check_required(change: Change, resource: Resource) -> None:
-    for name in _required_fields(resource):
-        if change.value_after(name) is None and not any(cell.column == name for cell in change.cells):
-            change.mark_invalid(name, f"a new {resource.noun} needs it")
-    if resource is CLIENTS and not _has_name(change):
-        change.mark_invalid("contact_company_name", "a new client needs a company name, or a first and a last name")
-
-
-def _required_fields(resource: Resource) -> list[str]:
     assert resource.creates is not None  # noqa: S101 - only such resources have plans
     number = len(resource.creates.__struct_fields__) - len(resource.creates.__struct_defaults__)
-    return [field.name for field in fields_of(resource.creates)[:number]]
-
-
-def _has_name(change: Change) -> bool:
+    for name in (field.name for field in fields_of(resource.creates)[:number]):
+        if change.value_after(name) is None and not any(cell.column == name for cell in change.cells):
+            change.mark_invalid(name, f"a new {resource.noun} needs it")
     company, first, last = (change.value_after(f"contact_{part}_name") for part in ("company", "first", "last"))
-    return bool(company or (first and last))
+    if resource is CLIENTS and not (company or (first and last)):
+        change.mark_invalid("contact_company_name", "a new client needs a company name, or a first and a last name")
 
 
 class RuleChecks:
@@ -97,6 +86,7 @@ class RuleChecks:
     def __init__(self, resource: Resource, columns: Mapping[str, EditColumn], reader: RecordReader) -> None:
         self._resource, self._columns, self._reader = resource, columns, reader
         self._is_item = resource in (TIME_ENTRIES, EXPENSES, FIXED_FEES)
+        self._codes_of_resource = LEDES_CODES.keys() & {*resource.updates.__struct_fields__} if resource.updates else ()
         self._wanted: dict[str, set[str]] = {name: set() for name in _REFERENCES}
         self._listed_columns: set[str] = set()
         self._needs_codes = False
@@ -161,27 +151,22 @@ class RuleChecks:
         change.hold_back()
 
     def _check_references(self, change: Change) -> None:
-        for name, (resource, _) in _REFERENCES.items():
+        known: dict[str, tuple[Resource, Collection[str]]]
+        known = {name: (resource, self._records[name]) for name, (resource, _) in _REFERENCES.items()}
+        known |= {name: (each, self._ids.get(each.name, ())) for name, each in _LISTED_REFERENCES.items()}
+        for name, (resource, ids) in known.items():
             value = change.value_after(name)
-            if change.changes(name) and value is not None and value.casefold() not in self._records[name]:
+            if change.changes(name) and value is not None and value.casefold() not in ids:
                 change.mark_invalid(name, f"there is no {resource.noun} with this id")
-        for name, listed in _LISTED_REFERENCES.items():
-            value = change.value_after(name)
-            if change.changes(name) and value is not None and value.casefold() not in self._ids[listed.name]:
-                change.mark_invalid(name, f"there is no {listed.noun} with this id")
 
     def _check_codes(self, change: Change) -> None:
         matter = self._records["matter_id"].get(str(change.value_after("matter_id") or "").casefold(), {})
         all_codes = change.action == "create" or change.changes("matter_id")
         for name, (kind, flag) in LEDES_CODES.items():
-            if self._has_column(name) and (all_codes or change.changes(name)):
+            if name in self._codes_of_resource and (all_codes or change.changes(name)):
                 problem = self._code_problem(kind, change.value_after(name), matter, required=matter.get(flag) is True)
                 if problem:
                     change.mark_invalid(name, problem)
-
-    def _has_column(self, name: str) -> bool:
-        updates = self._resource.updates
-        return updates is not None and name in updates.__struct_fields__
 
     def _code_problem(self, kind: str, code: str | None, matter: ServerRecord, *, required: bool) -> str | None:
         ledes = matter.get("ledes_enabled") is True

@@ -1,16 +1,11 @@
 """Send changes side by side, without overwriting changes that somebody else makes meanwhile.
 
 The records of the first changes of a run are read one by one, each just before it is written. From then on, changes are
-sent in waves:
-
-    list k        one list request for the records that were changed since list k - 1
-    wave k        at least two writes per connection, of records that are unchanged by list k
-    list k + 1    requested before the last writes of wave k, so that wave k + 1 is ready when they are done;
-                  meanwhile the journal saves wave k + 1, because the disk takes as long as some writes
-
-So the time between reading and writing stays about as long as two to four responses. A record that a list shows as
-changed is never written. If a list is not proved right, the records of its wave are read one by one. After three such
-lists, all records are. Records to delete are always read one by one, because a deletion can't be undone.
+sent in waves, each after a list of the records that were changed since the list before. The next list is requested
+before the last writes of a wave, so that the next wave is ready, and saved in the journal, when they are done. So the
+time between reading and writing stays about as long as two to four responses. If a list is not proved right, the
+records of its wave are read one by one, and after three such lists, all records are. Records to delete are always read
+one by one, because a deletion can't be undone.
 """
 
 from __future__ import annotations
@@ -19,12 +14,14 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from msgspec.structs import replace
+
 from billframes._shared.forks import Process, check_own
-from billframes.bulk.journal import Entry, Journal
+from billframes.bulk.journal import Journal
+from billframes.bulk.journal_entry import Entry
 from billframes.bulk.modified_since import ChangedRecords, ChangeList
 from billframes.bulk.writer import BILLED, CHANGED_SINCE_PLANNED, Writer
 from billframes.errors import AuthenticationError, BillframesError, TransportError

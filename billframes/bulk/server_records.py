@@ -4,6 +4,9 @@ A list takes one request per thousand records. It can be filtered by date, matte
 record takes one request, and only it has the codes of expenses and fixed fees and the notes of matters and clients. The
 way that takes fewer requests is used. Records that are not in the list are then read one by one: their date may have
 been changed, or they were deleted. So the result does not depend on the filters of the list.
+
+New records have no id, so they are found by their values: the same matter, date, person, narrative, and hours or
+amount; for matters client, name and reference, and for clients name and reference.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from billframes.bulk.cells import read_cell, record_cells
+from billframes.bulk.cells import cells_equal, read_cell, record_cells
 from billframes.bulk.columns import EditColumn
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection, request_threads
@@ -25,7 +28,7 @@ from billframes.loading.load import count_records, load
 from billframes.loading.load_info import attached
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import decode_single, same_id
-from billframes.schema.resources import Resource
+from billframes.schema.resources import CLIENTS, MATTERS, Resource
 
 # The cells of one record by column.
 ServerRecord: TypeAlias = Mapping[str, Any]
@@ -147,3 +150,65 @@ def response_cells(body: bytes, resource: Resource, id_: str, columns: Sequence[
     if not same_id(str(returned), id_):
         raise DecodeError(f"{resource.name}: record {id_} was requested, and the server returned another one.")
     return {name: returned, **record_cells(struct, columns, resource)}
+
+
+_ITEM_COLUMNS = ("matter_id", "date", "user_id", "description", "hours", "amount")
+_OTHER_COLUMNS = {MATTERS.name: ("client_id", "name", "reference"), CLIENTS.name: ("name", "reference")}
+# Records of at most this many matters are listed by matter.
+_MOST_MATTERS = 3
+
+
+def identity_of(resource: Resource, cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values by which a new record can be found; of a time entry sent without a timekeeper, any will do."""
+    names = _OTHER_COLUMNS.get(resource.name, _ITEM_COLUMNS)
+    if resource.name == "time_entries":
+        return {name: cells[name] for name in names if cells.get(name) is not None}
+    # If these two are not sent, the new record has none.
+    return {name: cells.get(name) for name in names if name in cells or name in {"user_id", "reference"}}
+
+
+def find_by_values(
+    reader: RecordReader,
+    resource: Resource,
+    columns: Mapping[str, EditColumn],
+    wanted: Sequence[Mapping[str, Any]],
+    *,
+    since: dt.datetime | None = None,
+) -> list[list[ServerRecord]]:
+    """Return, for each set of values of `identity_of`, the records that have them and were created since."""
+    if not wanted:
+        return []
+    names = {name for each in wanted for name in each} | {"created_at"}
+    read = [columns[name] for name in columns if name in names]
+    positions: dict[Any, list[ServerRecord]] = {}
+    for record in reader.listed(resource, read, _arguments(resource, wanted, since)).values():
+        if since is None or record.get("created_at") is None or record["created_at"] >= since:
+            positions.setdefault(_first_key(resource, record), []).append(record)
+    return [
+        [
+            record
+            for record in positions.get(_first_key(resource, each), ())
+            if all(cells_equal(columns[name], record.get(name), value) for name, value in each.items())
+        ]
+        for each in wanted
+    ]
+
+
+def _first_key(resource: Resource, cells: Mapping[str, Any]) -> Any:
+    """Return the values to look records up by, so that not every record is compared with every row."""
+    if resource.name in _OTHER_COLUMNS:
+        return cells.get("name")
+    return str(cells.get("matter_id")).casefold(), cells.get("date")
+
+
+def _arguments(resource: Resource, wanted: Sequence[Mapping[str, Any]], since: dt.datetime | None) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"modified_since": since - dt.timedelta(seconds=1)} if since else {}
+    if resource.date:
+        days = [each["date"] for each in wanted]
+        arguments |= {"start": min(days), "end": max(days)}
+        matters = {each["matter_id"] for each in wanted}
+        if len(matters) <= _MOST_MATTERS:
+            arguments["matter_id"] = sorted(matters)
+    elif len(wanted) == 1:
+        arguments["query"] = wanted[0]["name"]
+    return arguments

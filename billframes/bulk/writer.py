@@ -1,12 +1,10 @@
 """Send one change, and find out its outcome.
 
-Before an update or a deletion, the record is read, and the change is skipped if somebody changed the record after the
-plan was made. The record is not read if a list has just shown that it is unchanged. If the response to a change is
-lost, the record is read again. If it has the new values, the change is done. If it has the values from before, the
-change is sent again. If it has other values, somebody else changed it, and the outcome is uncertain. If the response
-has another record, the record is read again, too, but the change is not sent again. A create is never sent twice here.
-Without a response, or with one that has another record, it is `unanswered`, and `billframes.bulk.apply` searches the
-server for it.
+Before an update or a deletion, the record is read, unless a list has just shown that it is unchanged. The change is
+skipped if somebody changed the record after the plan was made. If the response is lost, the record is read again: with
+the new values, the change is done; with those from before, it is sent again; with others, its outcome is uncertain. If
+the response has another record, the change is not sent again. A create is never sent twice here: it is `unanswered`,
+and `billframes.bulk.apply` searches the server for it.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import msgspec
 
 from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.journal import Entry
+from billframes.bulk.journal_entry import Entry
 from billframes.bulk.server_records import ServerRecord, response_cells
 from billframes.errors import (
     AccessDeniedError,
@@ -52,7 +50,9 @@ class Writer:
 
     def __init__(self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn]) -> None:
         self._connection, self.resource, self._columns = connection, resource, columns
-        self._nested = _nested_fields(resource)
+        assert resource.updates is not None  # noqa: S101 - only such resources have plans
+        names = json_names(resource.updates)
+        self._nested = [names[name] for name in ("contact", "conflict_information") if name in names]
 
     def write(self, entry: Entry, unchanged_at: float | None = None) -> Entry:
         """
@@ -204,10 +204,3 @@ class Writer:
             raise DecodeError(f"{self.resource.name}: {_UNCERTAIN}.")
 
         return check
-
-
-def _nested_fields(resource: Resource) -> list[str]:
-    updates = resource.updates
-    assert updates is not None  # noqa: S101 - only such resources have plans
-    names = json_names(updates)
-    return [names[name] for name in ("contact", "conflict_information") if name in names]

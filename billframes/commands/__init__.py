@@ -76,7 +76,7 @@ def _opened(args: argparse.Namespace, progress: bool | None) -> Iterator[Client]
                 client.settings = FirmSettings.load(sandbox.firm_settings)
             yield client
     elif getattr(args, "mirror", None):
-        with module_of("mirror", "opening").mirror(args.mirror) as opened:
+        with module_of("mirror", "mirror").mirror(args.mirror) as opened:
             yield opened
     else:
         with Client(profile=args.connection, progress=progress) as client:

@@ -108,12 +108,8 @@ def _nobody(rows: pd.DataFrame, details: Mapping[str, str]) -> dict[str, Any]:
     ]
     if len(rest := sums.iloc[_MOST:]):
         table.append(_row(count_of(len(rest), "other matter"), "", ["", _money(rest.sum())]))
-    return {
-        "heads": ["Matter", "What it lacks", "Credit"],
-        "words": 1,
-        "rows": table,
-        "total": ["", _money(sums.sum())],
-    }
+    total = ["", _money(sums.sum())]
+    return {"heads": ["Matter", "What it lacks", "Credit"], "words": 1, "rows": table, "total": total}
 
 
 def _overview(rows: pd.DataFrame, columns: list[str]) -> dict[str, Any]:

@@ -1,18 +1,14 @@
 """Keep the balances of invoices and clients up to date with few requests.
 
-A payment may leave its invoice's modified date unchanged. So each refresh lists the final invoices by balance: from the
-largest down to 0, and from the largest credit up to 0. Every invoice whose balance changed is in these lists, or it was
-open in the mirror and is no longer in them. This takes one request per 1,000 open invoices.
+A payment may leave its invoice's modified date unchanged. So each refresh lists the open final invoices by balance.
+Every invoice whose balance changed is in these lists, or it was open in the mirror and is no longer in them.
 
-The API has one request for each client's balance, and no date of its last change. By its description, a client owes the
-open final invoices, grouped by the days they are overdue. If this was right for all balances of the last refresh, and a
-client's invoices give the same balance now, the balance is not requested again. If it was wrong for any of them, the
-server's balances contain more than invoices, or are grouped in another way. Then the balances of all clients are
-requested.
+The API has one request for each client's balance. By its description, a client owes the open final invoices, grouped by
+the days they are overdue. If this was right for all balances of the last refresh, a balance is requested again only if
+the client's invoices give another one now. Otherwise, or if one of the checks below differs, all are requested.
 
-Some unchanged balances are requested as a check. The server's date may be a day ahead or behind, which moves invoices
-from one group to the next: for each group, two such clients are checked. Other clients are checked in turn, each at
-least once a week. If one of these balances differs, the balances of all clients are requested.
+The server's date may be a day ahead or behind, which moves invoices from one group to the next: for each group, two
+such clients are checked. Other clients are checked in turn, each at least once a week.
 """
 
 from __future__ import annotations

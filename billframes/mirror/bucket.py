@@ -19,13 +19,11 @@ from billframes.config.secret import Secret
 from billframes.errors import MirrorError, ParameterError
 
 # Without the prefix "aws_", which is optional.
-_HARMLESS = frozenset(
-    {
-        *("allow_http", "allow_invalid_certificates", "bucket", "bucket_name", "conditional_put", "connect_timeout"),
-        *("copy_if_not_exists", "default_region", "endpoint", "endpoint_url", "region", "s3_allow_unsafe_rename"),
-        *("skip_signature", "timeout", "user_agent", "virtual_hosted_style_request"),
-    }
-)
+_HARMLESS = {
+    *("allow_http", "allow_invalid_certificates", "bucket", "bucket_name", "conditional_put", "connect_timeout"),
+    *("copy_if_not_exists", "default_region", "endpoint", "endpoint_url", "region", "s3_allow_unsafe_rename"),
+    *("skip_signature", "timeout", "user_agent", "virtual_hosted_style_request"),
+}
 # The environment's credentials, which messages of the object store may repeat, too.
 _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 

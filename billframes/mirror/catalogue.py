@@ -1,20 +1,16 @@
 """The mirror's versions: each row of the table `versions` names the Delta versions of all tables that belong together.
 
 The row is written last, in one Delta commit, so a version is either complete or does not exist. Delta refuses the
-commit if another process has committed first. A row also holds the facts that the next refresh needs: the server's time
-at which the refresh began, and the firm whose data the mirror holds.
-
-`find_version` and `checked_span` read the versions and spans of time that users pass.
+commit if another process has committed first.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,34 +36,55 @@ _SCHEMA = pa.schema(
 )
 
 
+class Firm(msgspec.Struct, frozen=True):
+    """
+    The firm whose data a mirror has: the API's address, whether the credential sees rates, and the file of settings.
+
+    The next refresh loads the changes since `mark`. It goes on with the balances after the client `checked`, and custom
+    `fields` keep the names of their columns.
+    """
+
+    address: str
+    rates: bool | None
+    mark: dt.datetime
+    checked: str = ""
+    fields: tuple[str, ...] = ()
+    settings: str | None = None
+
+
+class Refreshed(msgspec.Struct):
+    """What a refresh did to a table; `added`, `updated` and `removed` are numbers of rows."""
+
+    resource: str
+    added: int
+    updated: int
+    removed: int
+    requests: int
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """
     One consistent set of tables.
 
     `time` is the server's time when the refresh began, so earlier changes are in the version; `began` is the same by
-    this machine's clock. `tables` are the Delta versions of the tables. `firm` has the API's address, whether the
-    credential sees rates, and facts for the next refresh. `summary` has one row per resource. A version with a tag is
-    never removed.
+    this machine's clock. `tables` are the Delta versions of the tables. A version with a tag is never removed.
     """
 
     number: int
     time: dt.datetime
     began: dt.datetime
     tables: Mapping[str, int]
-    firm: Mapping[str, Any]
-    summary: Sequence[Mapping[str, Any]] = ()
+    firm: Firm
+    summary: Sequence[Refreshed] = ()
     tags: tuple[str, ...] = ()
     format: int = FORMAT
 
     def row(self) -> dict[str, Any]:
         """Return the version as a row of the table."""
-        as_json = {
-            "tables": json.dumps(dict(self.tables)),
-            "summary": json.dumps([dict(each) for each in self.summary]),
-            "firm": json.dumps(dict(self.firm)),
-        }
-        return {name: getattr(self, name) for name in _SCHEMA.names} | as_json
+        values = {name: getattr(self, name) for name in _SCHEMA.names}
+        return values | {name: msgspec.json.encode(values[name]).decode() for name in ("tables", "summary", "firm")}
 
 
 class Catalogue:
@@ -129,7 +146,10 @@ class Catalogue:
     def tag(self, number: int, name: str) -> None:
         """Give a version a name, and take the name from any other version."""
         versions, at = self._read()
-        self._storage.replace_if_at(NAME, _rows_of([_with_tag(each, name, number) for each in versions]), at)
+        others = [[tag for tag in each.tags if tag != name] for each in versions]
+        own = [[name] if each.number == number else [] for each in versions]
+        tagged = [replace(each, tags=(*old, *new)) for each, old, new in zip(versions, others, own, strict=True)]
+        self._storage.replace_if_at(NAME, _rows_of(tagged), at)
 
     def keep_only(self, numbers: Sequence[int]) -> None:
         """Remove all versions except these; write nothing if there are no others."""
@@ -168,9 +188,9 @@ def find_version(versions: Sequence[Version], which: Any, location: str) -> Vers
     return before[-1]
 
 
-def if_sandbox(firm: Mapping[str, Any]) -> str:
+def if_sandbox(firm: Firm) -> str:
     """Return advice for a mirror of a server on this machine, which may be the sandbox; else nothing."""
-    local = is_loopback(urlsplit(firm["address"]).hostname or "")
+    local = is_loopback(urlsplit(firm.address).hostname or "")
     return " For a mirror of the sandbox with earlier months, see bf.sandbox.replay." if local else ""
 
 
@@ -210,11 +230,6 @@ def check_tag(name: Any) -> None:
         )
 
 
-def _with_tag(version: Version, name: str, number: int) -> Version:
-    tags = [each for each in version.tags if each != name]
-    return replace(version, tags=(*tags, name) if version.number == number else tuple(tags))
-
-
 def _rows_of(versions: Sequence[Version]) -> pa.Table:
     return pa.Table.from_pylist([each.row() for each in versions], _SCHEMA)
 
@@ -230,37 +245,15 @@ class _Tables(dict[str, int]):
         raise MirrorError(f"The mirror {self._location} has no table of {name}; refresh it with full=True.")
 
 
-class _Firm(TypedDict):
-    """The facts of a version's firm; those of newer releases are optional."""
-
-    address: str
-    rates: bool | None
-    mark: dt.datetime
-    checked: NotRequired[str]
-    fields: NotRequired[list[str]]
-    settings: NotRequired[str | None]
-
-
-class _Refreshed(TypedDict):
-    resource: str
-    added: int
-    updated: int
-    removed: int
-    requests: int
-    seconds: float
-
-
 def _version(row: Mapping[str, Any], location: str) -> Version:
     try:
-        msgspec.json.decode(row["firm"], type=_Firm)
-        msgspec.json.decode(row["summary"], type=list[_Refreshed])
         return Version(
             number=row["number"],
             time=row["time"],
             began=row["began"],
             tables=_Tables(msgspec.json.decode(row["tables"], type=dict[str, int]), location),
-            firm=msgspec.json.decode(row["firm"]),
-            summary=msgspec.json.decode(row["summary"]),
+            firm=msgspec.json.decode(row["firm"], type=Firm),
+            summary=msgspec.json.decode(row["summary"], type=list[Refreshed]),
             tags=tuple(row["tags"] or ()),
             format=row["format"],
         )

@@ -1,19 +1,15 @@
 """Remove files that no version needs: those of a refresh that did not finish, and those that only old versions need.
 
-A refresh makes an empty file `.unfinished` in the mirror's folder before its first write, and removes it at its end.
-While this file exists, the tables may have commits and files that belong to no version. `undo_unfinished` removes them:
-first each table's newest commits, from the last one back to the one that the newest version names, and then all files
-that no version needs. If there is no version, it removes the tables. It is called if a refresh fails, and if one was
-killed, by the next refresh and by `remove_versions`. It writes nothing, so it works on a full disk, and it can be
-interrupted at any time, because it removes nothing that a version needs.
+A refresh makes an empty file `.unfinished` before its first write, and removes it at its end. While this file exists,
+the tables may have commits and files that belong to no version, which `undo_unfinished` removes. It writes nothing, so
+it works on a full disk, and it can be interrupted at any time, because it removes nothing that a version needs.
 
-`remove_versions` first removes the versions from the table of versions, and then their files. On a full disk there may
-be no space for the first. Then it removes the unfinished files, and if that is not enough, the files of these versions,
-and writes the table after that. If it is interrupted there, the table still has old versions that lack files. All other
-versions can be read, and the next call finishes.
+`remove_versions` removes versions from the table of versions, and then their files. On a full disk, the files come
+first. If it is interrupted there, the table has versions that lack files. All others can be read, and the next call
+finishes.
 
 The folder's lock must be held. In a bucket there is no lock, and another refresh could be writing files: nothing is
-undone there, and `remove_versions` leaves the order of writes to deltalake.
+undone there.
 """
 
 from __future__ import annotations
@@ -23,8 +19,8 @@ import datetime as dt
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from billframes.errors import MirrorError
 from billframes.mirror.catalogue import NAME, Catalogue, Version
@@ -38,12 +34,11 @@ _NAMES = (*TABLES, REFERENCES.name)
 _COMMIT = re.compile(r"(\d{20})\.")
 
 
-@dataclass(frozen=True, slots=True)
-class Freed:
+class Freed(NamedTuple):
     """The number of versions that were removed, and the bytes of their files; None in a bucket."""
 
-    versions: int = 0
-    bytes: int | None = 0
+    versions: int
+    bytes: int | None
 
 
 def versions_to_keep(

@@ -24,7 +24,7 @@ from billframes.errors import ParameterError
 from billframes.mirror import Mirror
 from billframes.mirror.catalogue import checked_span
 from billframes.mirror.cleanup import is_due, versions_to_keep
-from billframes.mirror.opening import mirror
+from billframes.mirror.mirror import mirror
 from billframes.mirror.restated import month_of
 from billframes.mirror.storage_errors import FullDiskError
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 Window = tuple[dt.date | None, dt.date | None]
 """The first and last day of a period, inclusive; None is open."""
@@ -26,8 +26,7 @@ _LONG = 16
 _DAY = dt.timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class DaySpan:
+class DaySpan(NamedTuple):
     """The positions of the first and last day, inclusive, and the number of their rows that the server lacks."""
 
     first: int
@@ -35,8 +34,7 @@ class DaySpan:
     missing: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpanRequest:
+class SpanRequest(NamedTuple):
     """A request for the days of a span up to `last`: their total, their first page, or all of their rows."""
 
     span: DaySpan
@@ -44,13 +42,11 @@ class SpanRequest:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class SpanResult:
+class SpanResult(NamedTuple):
     """
-    The result of a `SpanRequest`.
+    The number of the server's rows in all days of a `SpanRequest`, and the `rows` that were compared.
 
-    `total` is the number of the server's rows in all of its days. The rows were compared until the day
-    `compared_until`, which is the day before the first if none were, and `rows` is their number.
+    They were compared until the day `compared_until`, which is the day before the first if none were.
     """
 
     total: int
@@ -61,19 +57,16 @@ class SpanResult:
 class Days:
     """The days of a list that have stored rows, in order."""
 
-    def __init__(self, days: Sequence[dt.date], rows: Sequence[int]) -> None:
-        self._days = list(days)
-        self._rows = [0, *accumulate(rows)]
+    def __init__(self, rows: Mapping[dt.date, int]) -> None:
+        self._days = sorted(rows)
+        self._rows = [0, *accumulate(rows[day] for day in self._days)]
 
     def __len__(self) -> int:
         return len(self._days)
 
     def window(self, first: int, last: int) -> Window:
         """Return the period of some days, extended to before the next day that has rows; open at the list's ends."""
-        return (
-            self._days[first] if first else None,
-            self._days[last + 1] - _DAY if last + 1 < len(self) else None,
-        )
+        return self._days[first] if first else None, self._days[last + 1] - _DAY if last + 1 < len(self) else None
 
     def rows(self, first: int, last: int) -> int:
         """Return the number of stored rows of these days."""

@@ -1,17 +1,13 @@
 """Find the records that were deleted, of which the API leaves no trace.
 
 After all changes are stored, *stored rows − the server's total* is the number of deleted records; new records can't
-hide them. Totals of spans of days are compared, and days for which the server has fewer rows are loaded. Stored rows
-that are not among the loaded rows are deleted. The API refuses to delete billed records. So if as many unbilled records
-are missing as records in total, only unbilled records are counted and loaded. Lists without dates are loaded
-completely.
+hide them. Totals of spans of days are compared, and days for which the server has fewer rows are loaded (`day_search`).
+The API refuses to delete billed records. So if as many unbilled records are missing as records in total, only unbilled
+records are counted and loaded. Lists without dates are loaded completely.
 
-Each deletion is confirmed by a request for the id, if the search and these requests are few compared with a load of the
-table. Otherwise, a sample is requested: at least ten, or as many as the table has pages if the totals differ from the
-number of missing rows. If a record of the sample still exists, all missing records are requested.
-
-If much of a table or a billed record seems to be deleted, nothing is removed, because permissions may have changed
-instead of data.
+Deletions are confirmed by requests for their ids: all of them if that takes few requests compared with a load of the
+table, else a sample, and all if a record of the sample still exists. If much of a table or a billed record seems to be
+deleted, nothing is removed, because permissions may have changed instead of data.
 """
 
 from __future__ import annotations
@@ -26,10 +22,9 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError
 from billframes.loading.connection import request_threads
 from billframes.mirror.day_search import Days, SpanRequest, SpanResult, Window, search_days
-from billframes.mirror.server_lists import ServerLists
+from billframes.mirror.server_lists import WINDOW_ROWS, ServerLists, cut_windows
 from billframes.mirror.stored_table import StoredTable, newest_rows, unchanged_mask
 from billframes.mirror.tables import Table, to_stored, within_days, without
-from billframes.mirror.windows import WINDOW_ROWS, cut_windows
 
 # Nothing is removed if at least this share of a table, and at least this number of rows, seems to be deleted.
 _MOST = ((0.1, 100), (0.5, 2))
@@ -99,9 +94,7 @@ class _MissingRows:
     """The stored rows that are not among the loaded rows of the same days; only unbilled ones if `unbilled`."""
 
     def __init__(self, stored: StoredTable, unbilled: bool = False) -> None:
-        self.table = stored.table
-        self.unbilled = unbilled
-        self._stored = stored
+        self.table, self.unbilled, self._stored = stored.table, unbilled, stored
         self._columns = [name for name in (self.table.id, self.table.date) if name]
         self._missing: list[pa.Array] = []
         self._moved: set[str] = set()
@@ -122,9 +115,7 @@ class _MissingRows:
 
 class _DaySearch:
     def __init__(self, server: ServerLists, days: Days, missing: _MissingRows) -> None:
-        self._server = server
-        self._days = days
-        self._missing = missing
+        self._server, self._days, self._missing = server, days, missing
         self._options = {"billed": False} if missing.unbilled else {}
         self._rows: list[pa.Table] = []
         self._loaded_spans: list[tuple[int, int]] = []
@@ -206,10 +197,9 @@ def _count_by_day(stored: StoredTable, unbilled: bool) -> Days:
     """Return the days that have rows; no days for lists without dates."""
     date = stored.table.date
     if not date:
-        return Days([], [])
+        return Days({})
     counted = stored.read([date], _UNBILLED if unbilled else None).column(0).value_counts()
-    rows = dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
-    return Days(sorted(rows), [rows[day] for day in sorted(rows)])
+    return Days(dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)))
 
 
 def _can_be_billed(table: Table) -> bool:

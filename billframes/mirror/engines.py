@@ -60,9 +60,9 @@ def scan(
             session = _duckdb_with_limit(memory_limit)
         return _join_references(snapshot, TABLES[resource], ENGINES[engine](snapshot, session), columns)
     except ImportError as error:
+        extra = "spark" if engine == "pyspark" else engine
         raise MirrorError(
-            f"engine={engine!r} needs {error.name}, which is not installed: "
-            f"pip install 'billframes[{_EXTRAS[engine]}]'."
+            f"engine={engine!r} needs {error.name}, which is not installed: pip install 'billframes[{extra}]'."
         ) from error
 
 
@@ -138,7 +138,6 @@ def _pyspark(snapshot: Snapshot, session: Any) -> _OpenTable:
 
 
 ENGINES: dict[str, Callable[[Snapshot, Any], _OpenTable]] = {"polars": _polars, "duckdb": _duckdb, "pyspark": _pyspark}
-_EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark"}
 
 
 def _join_references(snapshot: Snapshot, table: Table, open_table: _OpenTable, columns: Collection[str] | None) -> Any:

@@ -15,7 +15,7 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.mirror.mirror import Mirror
-from billframes.mirror.restated import CAUSES, month_of, restated
+from billframes.mirror.restated import month_of, restated
 from billframes.periods import Period, local_day, resolve
 from billframes.report.first_page import Tile
 from billframes.report.month import Month
@@ -24,16 +24,16 @@ from billframes.report.table_spec import ReportTable
 
 _FEES = "fees_amount"
 _FIGURES = ("cohort_amount", "client_hours", _FEES)
-_CAUSES = dict(
-    zip(
-        CAUSES,
-        (
-            *("Entered late", "Deleted", "Moved to or from the month", "Made billable or not", "Hours changed"),
-            *("Rate or amount changed", "Moved to another matter or client", "Invoiced, voided, credited or changed"),
-        ),
-        strict=True,
-    )
-)
+_CAUSES = {
+    "entered_late": "Entered late",
+    "deleted": "Deleted",
+    "redated": "Moved to or from the month",
+    "retyped": "Made billable or not",
+    "hours_changed": "Hours changed",
+    "repriced": "Rate or amount changed",
+    "moved": "Moved to another matter or client",
+    "invoice_changed": "Invoiced, voided, credited or changed",
+}
 _RECORDS = Measure("records", "Records", "count", "Records that changed for this reason.", adds_up=False)
 _COLUMNS = tuple(measures()[name] for name in _FIGURES)
 _A_CENT = 0.005
@@ -134,7 +134,7 @@ def _by_cause(month: Month) -> ReportTable | None:
     if found is None:
         return None
     rows = _add_up(found.parts, ["cause"])
-    rows = rows.loc[[each for each in CAUSES if each in rows.index]]
+    rows = rows.loc[[each for each in _CAUSES if each in rows.index]]
     rows["records"] = found.parts.groupby("cause")["record_id"].nunique().astype("float64")
     total = pd.DataFrame([{**rows[[*_FIGURES]].sum(), "records": float(found.parts["record_id"].nunique())}])
     rows = rows.rename(index=_CAUSES).reset_index()

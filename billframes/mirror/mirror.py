@@ -1,52 +1,89 @@
-"""`Mirror`, the class that users work with: loaders that read the tables, and methods for the tables themselves."""
+"""Open a mirror, refresh it and read it: `bf.mirror` and `Mirror`."""
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import msgspec
 import pandas as pd
 
-from billframes.analysis.data.distinct_names import attach_names_of
+from billframes._session import default_client
 from billframes.analysis.keys.by import By
 from billframes.book import Book
+from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.config.firm_file import fiscal_year_of_account
 from billframes.days import FiscalYear
 from billframes.errors import MirrorError, ParameterError
-from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, check_progress
 from billframes.mirror.bucket import BucketOptions
-from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_span, find_version, format_span
-from billframes.mirror.cleanup import remove_versions, versions_to_keep
-from billframes.mirror.connection import MirrorConnection
+from billframes.mirror.catalogue import Firm, Version, checked_span, find_version
 from billframes.mirror.engines import MEMORY_LIMIT, scan
-from billframes.mirror.falls import compare, versions_to_compare
-from billframes.mirror.firm_settings import settings_of
-from billframes.mirror.history import changes, history, summary, version_of_day
-from billframes.mirror.ledgers import LedgerTable
+from billframes.mirror.firm_check import settings_of
+from billframes.mirror.history import SUMS, WAIT, MirrorHistory
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.restated import month_of, restated
 from billframes.mirror.server_lists import ServerLists
-from billframes.mirror.side_tables import ItemCodeTable
+from billframes.mirror.side_tables import ItemCodeTable, LedgerTable
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.storage import Storage
-from billframes.mirror.tables import TABLES
+from billframes.mirror.storage import Storage, check_installed
 from billframes.periods import DateLike, resolve
 
 if TYPE_CHECKING:
     from billframes.analysis.results._figure_names import FigureName
-    from billframes.client import Client
-
-# The seconds to wait for a refresh by another process.
-WAIT = 3600.0
 
 
-class Mirror(LoaderSet):
+def mirror(
+    path: str | Path,
+    *,
+    client: Client | None = None,
+    max_age: str | dt.timedelta | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Mirror:
+    """
+    Open a local copy of all resources, or choose the place of a new copy.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder, or "s3://…".
+    client : Client, optional
+        The client to refresh from; by default the default client.
+    max_age : timedelta or str, optional
+        Largest age of the data, such as "1 day". Loads raise an error if the data are older.
+    storage_options : mapping of str to str, optional
+        Options of the object store, such as `AWS_ENDPOINT_URL`. No repr shows their credentials, and a pickle leaves
+        them out.
+
+    Returns
+    -------
+    Mirror
+
+    Raises
+    ------
+    MirrorError
+        `deltalake` is not installed.
+
+    Examples
+    --------
+    >>> m = bf.mirror(folder / "firm")  # doctest: +SKIP
+    >>> m.refresh()  # doctest: +SKIP
+    >>> m.time_entries("2026-10")  # doctest: +SKIP
+    """
+    # This comes first: if anything fails later, no frame of the traceback holds a credential as text.
+    options, storage_options = BucketOptions(storage_options), None
+    check_installed()
+    span = None if max_age is None else checked_span("max_age", max_age)
+    return Mirror(Storage(path, options), client=client, max_age=span)
+
+
+class Mirror(MirrorHistory):
     """
     A local copy of all resources, with a loader for each.
 
@@ -58,29 +95,22 @@ class Mirror(LoaderSet):
         self,
         storage: Storage,
         *,
-        default: Callable[[], Client],
         client: Client | None = None,
         max_age: dt.timedelta | None = None,
         version: Version | None = None,
     ) -> None:
-        self._storage, self._catalogue = storage, Catalogue(storage)
-        self._default, self._client = default, client
-        self._max_age = max_age
+        super().__init__(storage, version, max_age)
+        self._client = client
         self._own_fiscal_year: FiscalYear | None = None
-        # The facts of the newest version, of a mirror that is open at an earlier one.
-        self._newest_facts: Mapping[str, Any] | None = None
-        self._fixed_version = version
-        self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
-        self._connection = MirrorConnection(self._snapshot_to_load)
-        self._kept_falls: tuple[int, tuple[dt.date, pd.DataFrame, pd.DataFrame] | None] | None = None
-        LoaderSet.__init__(self, Owner(self))
+        # The firm of the newest version, of a mirror that is open at an earlier one.
+        self._newest_firm: Firm | None = None
 
     @functools.cached_property
     def settings(self) -> FirmSettings | None:
         """The settings of the firm's profile, else those with which the mirror was refreshed; they can be set."""
         if self._client is not None and not self._catalogue.exists():
             return self._client.settings
-        return settings_of(self._client, self._newest_facts or self._open_snapshot().version.firm)
+        return settings_of(self._client, self._newest_firm or self._open_snapshot().version.firm)
 
     @property
     def fiscal_year(self) -> FiscalYear | None:
@@ -89,13 +119,8 @@ class Mirror(LoaderSet):
         if given is None and self._client is not None:
             given = self._client._given_fiscal_year
         elif given is None:
-            given = fiscal_year_of_account(self._open_snapshot().version.firm["address"])
+            given = fiscal_year_of_account(self._open_snapshot().version.firm.address)
         return given or (self.settings.fiscal_year if self.settings else None)
-
-    @property
-    def path(self) -> str:
-        """The mirror's folder or address."""
-        return str(self._storage.local or self._storage.location)
 
     @property
     def _item_codes(self) -> ItemCodeTable:
@@ -106,21 +131,6 @@ class Mirror(LoaderSet):
     def _ledgers(self) -> LedgerTable:
         """The reports of the firm's books that were read with the mirror."""
         return LedgerTable(self._storage)
-
-    @property
-    def version(self) -> int:
-        """The number of the version that is read."""
-        return self._open_snapshot().version.number
-
-    @property
-    def time(self) -> dt.datetime:
-        """The server's time when the version's refresh began. Earlier changes are in the version."""
-        return self._open_snapshot().version.time
-
-    @property
-    def age(self) -> dt.timedelta:
-        """The time since the version's refresh began, by this machine's clock."""
-        return dt.datetime.now(dt.UTC) - self._open_snapshot().version.began
 
     def refresh(
         self, full: bool | str | Collection[str] = False, *, progress: bool | Progress | None = None
@@ -155,11 +165,16 @@ class Mirror(LoaderSet):
             )
         names = checked_full(full)
         check_progress(progress)
-        client = self._client or self._default_client()
+        client: Any = self._client or default_client()
+        if isinstance(client, Mirror):
+            raise MirrorError(
+                "The default client is itself a mirror, so the server to refresh from is unknown. "
+                "Use bf.mirror(path, client=bf.Client(…))."
+            )
         with folder_lock(self._storage.local, WAIT):
             version = Refresh(self._storage, ServerLists(client, progress), names).run()
         self._snapshot = Snapshot(self._storage, version)
-        return summary(version)
+        return pd.DataFrame(map(msgspec.structs.asdict, version.summary), columns=["resource", *SUMS])
 
     def as_of(self, when: str | dt.date | int) -> Mirror:
         """
@@ -182,8 +197,8 @@ class Mirror(LoaderSet):
         """
         versions = self._catalogue.read()
         version = find_version(versions, when, self._storage.location)
-        earlier = Mirror(self._storage, default=self._default, client=self._client, version=version)
-        earlier._own_fiscal_year, earlier._newest_facts = self._own_fiscal_year, versions[-1].firm
+        earlier = Mirror(self._storage, client=self._client, version=version)
+        earlier._own_fiscal_year, earlier._newest_firm = self._own_fiscal_year, versions[-1].firm
         if "settings" in vars(self):
             earlier.settings = self.settings
         return earlier
@@ -204,86 +219,6 @@ class Mirror(LoaderSet):
         """
         period = resolve(start, end, calendar=FirmCalendar(lambda: self, settings))
         return Book(period, settings=settings, client=cast("Client", self.as_of(self.version)))
-
-    def history(self) -> pd.DataFrame:
-        """
-        List the versions, oldest first.
-
-        Returns
-        -------
-        DataFrame
-            One row per version: `version`, `time` (the server's, when the refresh began), `tags`, `added`, `updated`,
-            `removed`, `requests`, `seconds`.
-        """
-        return history(self._versions())
-
-    def _version_of_day(self, day: dt.date, time_zone: str) -> tuple[int, dt.date] | None:
-        return version_of_day(self.history(), day, time_zone)
-
-    def changes(self, since: str | dt.date | int, resource: str | None = None) -> pd.DataFrame:
-        """
-        List the changes since a version, cell by cell.
-
-        Parameters
-        ----------
-        since : date, datetime, str or int
-            The version, as for `as_of`.
-        resource : str, optional
-            Only this resource.
-
-        Returns
-        -------
-        DataFrame
-            One row per changed cell: `resource`, `id`, `change` ("changed"), `column`, `before` and `after` as text,
-            `when` (the time of the first refresh that found it) and that refresh's `version`. An added or removed row
-            is one row with the `change` "added" or "removed" and no column. If a client is renamed, only the client is
-            listed, and not the other records that show its name.
-        """
-        if resource is not None and resource not in TABLES:
-            raise ParameterError(f"resource={resource!r} is not known; it takes {', '.join(TABLES)}.")
-        versions = self._versions()
-        first = find_version(versions, since, self._storage.location)
-        later = [each for each in versions if each.number >= first.number]
-        return changes(self._storage, later, [resource] if resource else list(TABLES))
-
-    def implied_receipts(self, start: DateLike, end: DateLike | None = None) -> pd.DataFrame:
-        """
-        List by how much the balances of final invoices fell between refreshes.
-
-        Parameters
-        ----------
-        start, end : date-like
-            A period, or its first and last day, inclusive, in UTC. A fall counts on the day of the first refresh that
-            found it. The more often the mirror was refreshed before and in the period, the more exact are the times.
-
-        Returns
-        -------
-        DataFrame
-            One row for each invoice and pair of refreshes between which its balance changed. A rise, as after a
-            reversed payment, is a negative fall. Voided and negative invoices are left out. If an invoice was not final
-            at the earlier refresh, its amount counts as the balance before.
-
-            - `invoice_id`, `invoice_number`, `client_id`, `client_name`
-            - `after`, `until`: the times of the two refreshes
-            - `balance_before`, `balance_after`, `fall_amount`
-            - `adjusted_amount`: the part of the fall by which the invoice's own amount was reduced
-            - `credited_amount`: the part that the client's credits explain, because they were used in the same time.
-              They count for the oldest invoices first.
-            - `implied_receipt_amount`: the rest of the fall
-
-        Raises
-        ------
-        MirrorError
-            The mirror has no two versions to compare in the period.
-
-        Examples
-        --------
-        >>> m.implied_receipts("2026-10")["implied_receipt_amount"].sum()  # doctest: +SKIP
-        """
-        span = resolve(start, end, calendar=FirmCalendar(lambda: self))
-        chosen = versions_to_compare(self._versions(), span, self.path)
-        found = compare(self._storage, chosen, self._client_names())[0]
-        return cast("pd.DataFrame", attach_names_of(found, [self.clients(select="reference")]))
 
     def restated(
         self,
@@ -347,59 +282,6 @@ class Mirror(LoaderSet):
         was, is_now = (each.book(start, end, settings=self.settings) for each in (then, self))
         return restated(was, is_now, is_now.period, figures, by, options, records=records)
 
-    def tag(self, name: str, version: int | None = None) -> None:
-        """
-        Name a version, such as "2026-10 close"; `as_of` finds it, and `vacuum` keeps it.
-
-        Parameters
-        ----------
-        name : str
-            Not a date. If another version has the name, the name is moved to this version.
-        version : int, optional
-            The version's number; the version that is read if not given.
-        """
-        check_tag(name)
-        found = find_version(self._versions(), self.version if version is None else version, self._storage.location)
-        with folder_lock(self._storage.local, WAIT):
-            self._catalogue.tag(found.number, name)
-
-    def vacuum(self, keep: str | dt.timedelta = "30 days", *, month_ends: bool = False) -> pd.DataFrame:
-        """
-        Remove old versions, and the files that no other version needs. It needs no free space on the disk.
-
-        It also removes what a refresh left that was killed.
-
-        Parameters
-        ----------
-        keep : timedelta or str, default "30 days"
-            Versions that are newer than this are kept, and so are tagged versions and the newest one.
-        month_ends : bool, default False
-            Whether the last version of each month (of the server's time, in UTC) is kept, too.
-
-        Returns
-        -------
-        DataFrame
-            The remaining versions, as `history` lists them. `attrs["vacuum"]` has the number of removed `versions`, and
-            the `bytes` of the removed files (None in a bucket).
-
-        Raises
-        ------
-        MirrorError
-            There is no mirror here, or it can't be written. Versions that are kept are complete.
-        """
-        span = checked_span("keep", keep)
-        now = dt.datetime.now(dt.UTC)
-        if self._storage.local and not self._storage.local.exists():
-            # Raises, and does not make the folder.
-            self._catalogue.read()
-        with folder_lock(self._storage.local, WAIT):
-            kept, freed = remove_versions(
-                self._storage, self._catalogue, lambda all_: versions_to_keep(all_, span, now, month_ends=month_ends)
-            )
-        frame = history(kept)
-        frame.attrs["vacuum"] = {"versions": freed.versions, "bytes": freed.bytes}
-        return frame
-
     def scan(
         self,
         resource: str,
@@ -444,49 +326,6 @@ class Mirror(LoaderSet):
         """
         return self._open_snapshot().sizes()
 
-    def _falls(self) -> tuple[dt.date, pd.DataFrame, pd.DataFrame] | None:
-        """Return the first day of the mirror, and what its versions up to the one that is read show; None for one."""
-        # Each forecast asks for both, and comparing the versions takes longer than the forecast.
-        if self._kept_falls is None or self._kept_falls[0] != self.version:
-            known, names = self._versions(), self._client_names
-            seen = (known[0].time.date(), *compare(self._storage, known, names())) if len(known) > 1 else None
-            self._kept_falls = self.version, seen
-        return self._kept_falls[1]
-
-    def _client_names(self) -> dict[str, str]:
-        return dict(self.clients(select="")[["client_id", "name"]].itertuples(index=False, name=None))
-
-    def _versions(self) -> list[Version]:
-        return [each for each in self._catalogue.read() if each.number <= self.version]
-
-    def _open_snapshot(self) -> Snapshot:
-        if self._snapshot is None:
-            self._snapshot = Snapshot(self._storage, self._catalogue.newest())
-        return self._snapshot
-
-    def _snapshot_to_load(self) -> Snapshot:
-        """Return the version to load from; if it is too old, open the newest one, and raise if that is too old, too."""
-        if self._max_age is None or self._fixed_version is not None:
-            return self._open_snapshot()
-        if self.age > self._max_age:
-            self._snapshot = Snapshot(self._storage, self._catalogue.newest())
-        if self.age > self._max_age:
-            raise MirrorError(
-                f"The mirror {self.path} is {format_span(self.age)} old, and max_age is {format_span(self._max_age)}. "
-                "Refresh it."
-            )
-        return self._open_snapshot()
-
-    def _default_client(self) -> Client:
-        """Return the default client to refresh from; raise if it is a mirror."""
-        client: Any = self._default()
-        if isinstance(client, Mirror):
-            raise MirrorError(
-                "The default client is itself a mirror, so the server to refresh from is unknown. "
-                "Use bf.mirror(path, client=bf.Client(…))."
-            )
-        return cast("Client", client)
-
     def close(self) -> None:
         """Do nothing. A client has this method, and a mirror can take its place."""
 
@@ -504,7 +343,7 @@ class Mirror(LoaderSet):
         return f"<billframes mirror {self.path}, version {version.number} of {version.time:%Y-%m-%d %H:%M} UTC>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {"default": self._default, "max_age": self._max_age, "version": self._fixed_version}
+        kept = {"max_age": self._max_age, "version": self._fixed_version}
         known = {"settings": self.settings} if vars(self).get("settings") else None
         return _reopen, (self._storage.location, self._storage.options, kept), known
 

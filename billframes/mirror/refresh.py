@@ -31,7 +31,7 @@ from billframes.mirror.balances import (
     unchanged_balances,
     unreconciled_clients,
 )
-from billframes.mirror.catalogue import Catalogue, Version
+from billframes.mirror.catalogue import Catalogue, Firm, Refreshed, Version
 from billframes.mirror.cleanup import undo_unfinished, undone_if_it_fails
 from billframes.mirror.deletions import (
     SAMPLE,
@@ -43,20 +43,17 @@ from billframes.mirror.deletions import (
     sample_size,
 )
 from billframes.mirror.firm_check import check_firm
-from billframes.mirror.server_lists import ServerLists
+from billframes.mirror.server_lists import ServerLists, cut_windows, fill
 from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
-from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored, without
-from billframes.mirror.windows import cut_windows, fill
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, to_stored, without
 
 OVERLAP = dt.timedelta(minutes=15)
 # The overlap if the server does not state its time.
 NO_DATE = dt.timedelta(days=1)
 # The number of rounds in which a table's number of rows and the server's total must become equal.
 ROUNDS = 4
-# The numbers of changed rows in a table's summary.
-COUNTS = ("added", "updated", "removed")
 
 
 def checked_full(full: bool | str | Collection[str]) -> frozenset[str]:
@@ -80,9 +77,10 @@ class Refresh:
     server: ServerLists
     full: frozenset[str]
     _previous: Version | None = None
-    # The current Delta version of each table.
-    _versions: dict[str, int] = field(default_factory=dict)
-    _summary: list[dict[str, Any]] = field(default_factory=list)
+    _known: Firm | None = None
+    _tables: dict[str, StoredTable] = field(default_factory=dict)
+    # The requests and seconds of each table.
+    _costs: dict[str, tuple[int, float]] = field(default_factory=dict)
     _custom_fields_changed: bool = False
     # Tables to load completely whose rows can't be read: they are written again without reading them.
     _lost: frozenset[str] = frozenset()
@@ -97,17 +95,17 @@ class Refresh:
         catalogue = Catalogue(self.storage)
         undo_unfinished(self.storage, catalogue)
         self._previous = catalogue.newest() if catalogue.exists() else None
-        self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
-        self.server.keep_field_names(self._previous.firm.get("fields", ()) if self._previous else ())
+        self._known = self._previous.firm if self._previous else None
+        self._last_checked = self._known.checked if self._known else ""
+        self.server.keep_field_names(self._known.fields if self._known else ())
         with collect_notes(Notes()) as notes:
             self._lost = self._lost_tables()
             firm = check_firm(self.storage, self.server, self._previous, read_users="users" not in self._lost)
-            if self._previous and self._previous.firm["rates"] is False and firm["rates"]:
+            if self._known and self._known.rates is False and firm["rates"]:
                 # Hidden rates become visible without a new modified date, so all entries are loaded.
                 self.full |= {"time_entries"}
             with undone_if_it_fails(self.storage, catalogue):
-                self._refresh_tables()
-                version = self._new_version(here, firm)
+                version = self._new_version(here, firm, self._refresh_tables())
                 catalogue.commit(version)
         notes.finish()
         return version
@@ -122,65 +120,58 @@ class Refresh:
                 lost.add(name)
         return frozenset(lost)
 
-    def _refresh_tables(self) -> None:
-        for name, version in (self._previous.tables if self._previous else {}).items():
-            # Undo the commits of a refresh that did not finish.
-            if name not in self._lost:
-                self._versions[name] = self.storage.restore(name, version)
-        self._references = ReferenceCollector(self.storage, self._versions.get(REFERENCES.name))
-        for table in TABLES.values():
-            self._refresh_table(table)
-            if table.name == "invoices" and self._previous and any(self._summary[-1][name] for name in COUNTS):
-                self._check_billed()
-        self._versions[REFERENCES.name] = self._references.commit(self._versions)
+    def _refresh_tables(self) -> dict[str, int]:
+        """Refresh all tables, and return their Delta versions."""
+        previous = self._previous.tables if self._previous else {}
+        # Undo the commits of a refresh that did not finish.
+        at = {name: self.storage.restore(name, version) for name, version in previous.items() if name not in self._lost}
+        self._tables = {name: StoredTable(self.storage, table, at.get(name)) for name, table in TABLES.items()}
+        self._references = ReferenceCollector(self.storage, at.get(REFERENCES.name))
+        for stored in self._tables.values():
+            started, requests = time.monotonic(), self.server.requests
+            self._refresh_table(stored)
+            self._costs[stored.table.name] = self.server.requests - requests, time.monotonic() - started
+        for stored in self._tables.values():
+            self._references.collect_removed(stored)
+        versions = {name: stored.current_version for name, stored in self._tables.items()}
+        return versions | {REFERENCES.name: self._references.commit(versions)}
 
-    def _new_version(self, here: dt.datetime, firm: Mapping[str, Any]) -> Version:
+    def _new_version(self, here: dt.datetime, firm: Mapping[str, Any], versions: Mapping[str, int]) -> Version:
         began = self.server.time or here
         overlap = OVERLAP if self.server.time else NO_DATE
-        mark = (began - overlap).isoformat()
-        facts = {**firm, "mark": mark, "checked": self._last_checked, "fields": self._field_ids()}
+        known = Firm(**firm, mark=began - overlap, checked=self._last_checked, fields=self._field_ids())
         number = self._previous.number + 1 if self._previous else 1
-        return Version(number, began, here, self._versions, facts, self._summary)
+        summary = [
+            Refreshed(name, each.added, each.updated, each.removed, *self._costs[name])
+            for name, each in self._tables.items()
+        ]
+        return Version(number, began, here, versions, known, summary)
 
-    def _field_ids(self) -> list[str]:
+    def _field_ids(self) -> tuple[str, ...]:
         """Return the ids of the custom fields: first those of the last version, which keep their names, then new."""
-        before = self._previous.firm.get("fields", ()) if self._previous else ()
-        stored = self._stored("custom_fields").read(["id", POSITION]).sort_by(POSITION).column("id").to_pylist()
-        return [*(id_ for id_ in before if id_ in stored), *(id_ for id_ in stored if id_ not in before)]
+        before = self._known.fields if self._known else ()
+        stored = self._tables["custom_fields"].read(["id", POSITION]).sort_by(POSITION).column("id").to_pylist()
+        return (*(id_ for id_ in before if id_ in stored), *(id_ for id_ in stored if id_ not in before))
 
-    def _stored(self, name: str) -> StoredTable:
-        return StoredTable(self.storage, TABLES[name], self._versions.get(name))
-
-    def _refresh_table(self, table: Table) -> None:
-        started, requests = time.monotonic(), self.server.requests
-        stored = self._stored(table.name)
-        if table.incremental:
+    def _refresh_table(self, stored: StoredTable) -> None:
+        if stored.table.incremental:
             self._refresh_changes(stored)
-        elif table.name == "client_balances":
+        elif stored.table.name == "client_balances":
             self._refresh_balances(stored)
         else:
             self._refresh_whole(stored)
-        self._versions[table.name] = stored.current_version
-        self._references.collect_removed(stored)
-        self._summary.append(
-            {
-                "resource": table.name,
-                **{name: getattr(stored, name) for name in COUNTS},
-                "requests": self.server.requests - requests,
-                "seconds": time.monotonic() - started,
-            }
-        )
+        if stored.table.name == "invoices" and self._previous and (stored.added or stored.updated or stored.removed):
+            self._check_billed()
 
     def _check_billed(self) -> None:
         """Reload items if another number is billed on the server: some bill items without a new modified date."""
         for name in ("time_entries", "expenses", "fixed_fees"):
-            stored = self._stored(name)
+            stored = self._tables[name]
             if self._knows_billed(stored):
                 continue
             self._store_changes(stored)
             if not self._knows_billed(stored):
                 self._remove(stored, reload_table(self.server, stored), check=name not in self.full)
-            self._note_later_changes(stored)
 
     def _knows_billed(self, stored: StoredTable) -> bool:
         billed: int = stored.read([stored.table.id], pc.field("billed")).num_rows
@@ -191,11 +182,10 @@ class Refresh:
         return counted == len(stored) and counted == self.server.count(stored.table.name, billed=False)
 
     def _refresh_whole(self, stored: StoredTable) -> None:
-        name = stored.table.name
-        rows = to_stored(self.server.load(name), stored.table)
-        self._replace(stored, rows)
-        if name == "custom_fields":
-            self._custom_fields_changed = stored.version != self._versions.get(name, stored.version)
+        before = stored.version
+        self._replace(stored, to_stored(self.server.load(stored.table.name), stored.table))
+        if stored.table.name == "custom_fields":
+            self._custom_fields_changed = before is not None and stored.version != before
 
     def _replace(self, stored: StoredTable, rows: pa.Table) -> None:
         name, before = stored.table.name, len(stored)
@@ -205,25 +195,16 @@ class Refresh:
 
     def _refresh_balances(self, stored: StoredTable) -> None:
         """Load the balances that can have changed, and reload invoices that don't add up to their client's balance."""
-        invoices, clients = self._stored("invoices"), self._stored("clients")
+        invoices, clients = self._tables["invoices"], self._tables["clients"]
         requested, balances = self._load_balances(stored)
         self._reload_invoices(invoices, unreconciled_clients(invoices, requested))
-        self._note_later_changes(invoices)
         # Clients without a balance were deleted after they were listed.
         with_balance = balances.column("client_id").cast(pa.string())
         deleted = without(clients.read(["client_id"]), "client_id", with_balance).column(0).to_pylist()
         if deleted:
             check_vanished("clients", len(deleted), len(clients))
             clients.remove(deleted)
-            self._note_later_changes(clients)
         self._replace(stored, to_stored(balances, stored.table))
-
-    def _note_later_changes(self, stored: StoredTable) -> None:
-        self._versions[stored.table.name] = stored.current_version
-        self._references.collect_removed(stored)
-        row = next(each for each in self._summary if each["resource"] == stored.table.name)
-        for name in COUNTS:
-            row[name] += getattr(stored, name)
 
     def _load_balances(self, stored: StoredTable) -> tuple[pa.Table, pa.Table]:
         previous, now = self._previous, self.server.time
@@ -240,7 +221,7 @@ class Refresh:
         """Load the balances that can have changed, and some others as a check; None if all have to be loaded."""
         before = StoredTable(self.storage, TABLES["invoices"], previous.tables["invoices"])
         days = previous.time.date(), now.date()
-        unchanged = unchanged_balances(stored.read(), before, self._stored("invoices"), days)
+        unchanged = unchanged_balances(stored.read(), before, self._tables["invoices"], days)
         if unchanged is None:
             return None
         ids = self._client_ids(stored)
@@ -257,7 +238,7 @@ class Refresh:
     def _client_ids(self, balances: StoredTable) -> list[str]:
         """Return the ids of all clients: first those with a stored balance in their order, then new clients."""
         known = balances.read(["client_id", POSITION]).sort_by(POSITION).column("client_id").to_pylist()
-        listed = {*self.storage.read("clients", self._versions["clients"], ["client_id"]).column(0).to_pylist()}
+        listed = {*self._tables["clients"].read(["client_id"]).column(0).to_pylist()}
         return [*(id_ for id_ in known if id_ in listed), *sorted(listed - {*known})]
 
     def _refresh_changes(self, stored: StoredTable) -> None:
@@ -274,9 +255,9 @@ class Refresh:
                 self._reload_invoices(stored, store_open_invoices(self.server, stored))
 
     def _needs_other_columns(self, stored: StoredTable) -> bool:
-        """Tell whether the table needs other columns: custom fields were changed, or an earlier billframes wrote it."""
+        """Tell whether custom fields were changed, or an earlier billframes wrote the table."""
         table = stored.table
-        if self._custom_fields_changed and table.resource is not None and table.resource.entity is not None:
+        if self._custom_fields_changed and table.resource is not None and table.resource.entity:
             return True
         return not table.shown <= {*self.storage.schema(table.name, stored.current_version).names}
 
@@ -344,8 +325,8 @@ class Refresh:
         return before != stored.version
 
     def _changes_since(self) -> dt.datetime:
-        if self._previous is not None:
-            return dt.datetime.fromisoformat(self._previous.firm["mark"])
+        if self._known:
+            return self._known.mark
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE
 
     def _remove(self, stored: StoredTable, ids: list[str], most: int = SAMPLE, *, check: bool) -> bool:

@@ -69,7 +69,7 @@ class Storage:
         if separator and scheme not in {"s3", "s3a"}:
             raise MirrorError(f"A mirror is in a folder or at an s3:// address, and {scheme}:// is neither.")
         self.local = None if separator else _checked_folder(self.location)
-        # The files whose content was checked.
+        # The addresses of files whose content was checked.
         self._sound: set[str] = set()
         self._cache: dict[tuple[str, int], tuple[tuple[DataFile, ...], pa.Schema]] = {}
 
@@ -152,14 +152,13 @@ class Storage:
 
     def write(self, name: str, rows: pa.Table, *, append: bool = False) -> int:
         """Replace a table, or add rows to it; return its new version."""
-        partitioned = PARTITION in rows.column_names
         exists = self.exists(name)
         return self._write(
             name,
             rows,
             mode="append" if append else "overwrite",
             schema_mode=None if append or not exists else "overwrite",
-            partition_by=[PARTITION] if partitioned else None,
+            partition_by=[PARTITION] if PARTITION in rows.column_names else None,
             configuration=None if exists else _CONFIGURATION,
         )
 
@@ -186,8 +185,7 @@ class Storage:
 
     def replace_partitions(self, name: str, rows: pa.Table, partitions: Collection[str]) -> int:
         """Replace some partitions of a table by these rows; return its new version."""
-        listed = ", ".join(f"'{each}'" for each in sorted(partitions))
-        predicate = f"{PARTITION} IN ({listed})"
+        predicate = f"{PARTITION} IN ({', '.join(map(repr, sorted(partitions)))})"
         if rows.num_rows:
             return self._write(name, rows, mode="overwrite", predicate=predicate, partition_by=[PARTITION])
         table = self._open(name)
@@ -225,16 +223,10 @@ class Storage:
         self._vacuum(name, {*versions, self.version(name)}, dry_run=False)
 
     def _vacuum(self, name: str, versions: Collection[int], *, dry_run: bool) -> list[str]:
-        table = self._open(name)
+        table, keep = self._open(name), sorted(versions)
+        how = {"retention_hours": 0, "enforce_retention_duration": False, "full": True, "keep_versions": keep}
         with self.as_mirror_errors():
-            found: list[str] = table.vacuum(
-                retention_hours=0,
-                dry_run=dry_run,
-                enforce_retention_duration=False,
-                full=True,
-                keep_versions=sorted(versions),
-            )
-        return found
+            return list(table.vacuum(dry_run=dry_run, **how))
 
     def forget(self) -> None:
         """Forget what was read, because other files can have the same version's number after `cleanup`."""
@@ -311,10 +303,8 @@ class Storage:
             yield
         except BaseException as error:
             # A bug of deltalake, for example with a damaged log, raises a panic, which is not an Exception.
-            if (
-                not isinstance(error, (DeltaError, OSError, pa.ArrowException))
-                and type(error).__name__ != "PanicException"
-            ):
+            is_panic = type(error).__name__ == "PanicException"
+            if not is_panic and not isinstance(error, DeltaError | OSError | pa.ArrowException):
                 raise
             text = self.options.mask_in(str(error))
             if text != str(error):

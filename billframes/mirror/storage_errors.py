@@ -7,7 +7,6 @@ import errno
 from billframes._shared.messages import clean_text, cut
 from billframes.errors import MirrorError
 
-_ARROW = "↳"
 _LONGEST = 600
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -44,10 +43,7 @@ def mirror_error(location: str, error: BaseException, text: str) -> MirrorError:
             f"The mirror {location} lacks a file that this version needs; it may have been vacuumed. Open a newer "
             "version, or load everything again with refresh(full=True), or `billframes sync` with --full."
         )
-    return MirrorError(f"The mirror {location} can't be used: {_in_one_line(text) or type(error).__name__}")
-
-
-def _in_one_line(text: str) -> str:
-    """Return a message's first line, and below it the causes that deltalake adds, each after an arrow."""
-    first, *causes = (clean_text(each).strip() for each in text.split(_ARROW))
-    return cut(": ".join([*first.splitlines()[:1], *causes]), _LONGEST)
+    # Below the first line, deltalake adds the causes, each after an arrow.
+    first, *causes = (clean_text(each).strip() for each in text.split("↳"))
+    reason = cut(": ".join([*first.splitlines()[:1], *causes]), _LONGEST)
+    return MirrorError(f"The mirror {location} can't be used: {reason or type(error).__name__}")

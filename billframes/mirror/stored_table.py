@@ -53,23 +53,16 @@ class StoredTable:
         self.version = self.storage.write(self.table.name, self._sorted(rows), append=self.version is not None)
         self.added += rows.num_rows
 
-    def has_columns_of(self, rows: pa.Table) -> bool:
-        """Tell whether the stored table has the same columns as these rows."""
-        schema = self.storage.schema(self.table.name, self.current_version)
-        schema_of_rows = pa.schema([each for each in rows.schema if each.name != PARTITION])
-        return [(each.name, each.type) for each in schema] == [(each.name, each.type) for each in schema_of_rows]
-
     def replace_all(self, rows: pa.Table) -> None:
         """Replace all rows of the table if these rows differ."""
         if self.version is None:
             self.append(rows)
             return
-        old = self.read()
-        if self.has_columns_of(rows):
-            stored = _without_partition(rows)
+        old, new = self.read(), _without_partition(rows)
+        if [(each.name, each.type) for each in old.schema] == [(each.name, each.type) for each in new.schema]:
             if POSITION in old.column_names:
                 old = old.sort_by(POSITION)
-            if old.equals(stored.select(old.column_names).cast(old.schema)):
+            if old.equals(new.cast(old.schema)):
                 return
             added = _rows_not_in(rows, old, self.table.key).num_rows
             self.added += added
@@ -83,14 +76,14 @@ class StoredTable:
 
     def upsert(self, rows: pa.Table, deleted_ids: Collection[str] = ()) -> set[str]:
         """Add new rows, update those that differ, and remove those with deleted ids; return the ids of updated rows."""
-        id_ = self.table.id
-        ids = pa.chunked_array([*rows.column(id_).chunks, pa.array(list(deleted_ids), pa.string())], pa.string())
+        id_, deleted = self.table.id, pa.array(list(deleted_ids), pa.string())
+        ids = pa.chunked_array([*rows.column(id_).chunks, deleted], pa.string())
         if not len(ids):
             return set()
         old = self._rows_with_ids(ids.combine_chunks(), rows)
         changed = rows.filter(pc.invert(unchanged_mask(rows, old, id_)))
         known = pc.is_in(changed.column(id_), value_set=old.column(id_))
-        removed = old.filter(pc.field(id_).isin(pa.array(list(deleted_ids), pa.string())))
+        removed = old.filter(pc.field(id_).isin(deleted))
         if not changed.num_rows and not removed.num_rows:
             return set()
         updated: set[str] = set(changed.filter(known).column(id_).to_pylist())

@@ -14,7 +14,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ParameterError
 from billframes.mirror import Mirror
 from billframes.mirror.lock import folder_lock
-from billframes.mirror.opening import mirror
+from billframes.mirror.mirror import mirror
 from billframes.watch.look import look
 from billframes.watch.state import Report, State, figures_of_last, next_state, read_state, write_state
 

@@ -121,9 +121,8 @@ def _measured(call: Callable[[], Figures]) -> Figures:
 
 def _bare(url: str, token: str) -> Figures:
     """Load the pages of a first refresh, window by window, and discard them."""
-    from billframes.mirror.server_lists import ServerLists
+    from billframes.mirror.server_lists import ServerLists, cut_windows
     from billframes.mirror.tables import TABLES
-    from billframes.mirror.windows import cut_windows
 
     with bf.Client(url, token, progress=False) as client:
 

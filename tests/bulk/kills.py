@@ -64,7 +64,11 @@ class Jobs:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", SCRIPT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
 
     def start(self, **job: Any) -> int:
@@ -90,11 +94,9 @@ class Jobs:
             time.sleep(0.002)
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        # With a job that still runs: it would write into the folder while that is removed.
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
 
 
 def kills(number: int, seed: int = 0) -> int:

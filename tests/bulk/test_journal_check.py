@@ -11,7 +11,8 @@ import pytest
 
 import billframes as bf
 from billframes.bulk import journal as journals
-from billframes.bulk.journal import Entry, Journal
+from billframes.bulk.journal import Journal
+from billframes.bulk.journal_entry import Entry
 
 ABOUT = {"base_url": "http://localhost:1", "resource": "time_entries", "read_at": "2026-11-05T09:00:00+00:00"}
 ENTRIES = [

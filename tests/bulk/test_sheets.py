@@ -11,7 +11,7 @@ import pytest
 
 import billframes as bf
 from billframes._shared.workbook_sheets import CellError
-from billframes.bulk.workbook import read_workbook
+from billframes.bulk.edited_frame import read_workbook
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

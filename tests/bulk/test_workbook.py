@@ -15,8 +15,8 @@ import billframes as bf
 from billframes import cli
 from billframes._shared.export import to_excel
 from billframes.bulk.display import as_text
+from billframes.bulk.edited_frame import read_workbook
 from billframes.bulk.plan import Plan
-from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox
 from tests.bulk.make_libreoffice import ROWS, SAVED, edit
 from tests.frames import assert_frame_equal

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from billframes.config.firm import FirmSettings
-from billframes.credits.statement import ROLES
+from billframes.credits.calculation import ROLES
 from tests.credits.random_firms import book_of, credits_by_sql, random_firm, random_rule
 
 QUICK, ALL = 12, 1_500

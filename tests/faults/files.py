@@ -25,7 +25,7 @@ import traceback
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,14 +40,13 @@ from billframes._shared.export import to_excel
 from billframes._shared.limits import WORKBOOK_BYTES
 from billframes._shared.notes import Notes
 from billframes.bulk.columns import columns_of
-from billframes.bulk.edited_frame import read_edited
+from billframes.bulk.edited_frame import read_edited, read_workbook
 from billframes.bulk.journal import Journal
-from billframes.bulk.workbook import read_workbook
 from billframes.ebilling.ledes_formats import LEDES_1998B
 from billframes.guidelines.words import Phrases
 from billframes.ledger.demo import sandbox_reports
 from billframes.ledger.kept_reports import join_kept, kept_open_items, kept_reports
-from billframes.mirror.ledgers import LedgerTable
+from billframes.mirror.side_tables import LedgerTable
 from billframes.sandbox import Sandbox, command as sandbox_command
 from tests.faults.reports import mutate_report, read_mutated_report, report_mutator
 
@@ -118,14 +117,15 @@ class Result:
 
 
 @contextmanager
-def bases() -> Iterator[Path]:
-    """Make a sound workbook, LEDES file, journal and mirror."""
+def bases(kinds: Collection[str]) -> Iterator[Path]:
+    """Make the sound files that mutants of some kinds are made of."""
     with tempfile.TemporaryDirectory(prefix="billframes-files-") as name:
         # In a process of its own, because deltalake does not work in a fork of a process that has used it.
         child = os.fork()
         if not child:
             with exit_after():
-                make_bases(Path(name))
+                for make in {KINDS[kind][3] for kind in kinds} - {None}:
+                    make(Path(name))
         _, status = os.waitpid(child, 0)
         assert not status
         yield Path(name)
@@ -144,26 +144,44 @@ def exit_after() -> Iterator[None]:
         os._exit(status)
 
 
-def make_bases(folder: Path) -> None:
+@contextmanager
+def connected() -> Iterator[bf.Client]:
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
+        yield client
+
+
+def make_workbook(folder: Path) -> None:
+    with connected() as client:
         entries = client.time_entries("2026-10", billed=False, limit=60)
         (folder / "base.xlsx").write_bytes(to_excel(entries, sheet="time_entries"))
-        client.time_entries.plan(entries.head(30).assign(description="New")).apply(folder / "base.journal")
+
+
+def make_journal(folder: Path) -> None:
+    with connected() as client:
+        entries = client.time_entries("2026-10", billed=False, limit=30)
+        client.time_entries.plan(entries.assign(description="New")).apply(folder / "base.journal")
+
+
+def make_mirror(folder: Path) -> None:
+    with connected() as client:
         m = mirror(folder / "base.mirror", client=client)
         m.refresh()
-        modified = pd.Timestamp("2026-10-01", tz="UTC").to_pydatetime()
-        m._item_codes.add(
-            {("expenses", "e1", modified): {"activity_code": None, "task_code": None, "expense_code": "E101"}}
-        )
+    modified = pd.Timestamp("2026-10-01", tz="UTC").to_pydatetime()
+    m._item_codes.add(
+        {("expenses", "e1", modified): {"activity_code": None, "task_code": None, "expense_code": "E101"}}
+    )
     reports = sandbox_reports(folder)
     for name in ("payments", "aging"):
         LedgerTable(m._storage).add(bf.read_ledger(reports[name]))
+
+
+def make_ledes_file(folder: Path) -> None:
     lines = [f"{LINE} {number}|06-1|350.00|Lovelace, Ada|PARTNR|C-1[]" for number in range(40)]
-    tests = Path(__file__).parents[1]
-    shutil.copyfile(tests / "guidelines" / "tern.toml", folder / "base.guidelines.toml")
-    shutil.copyfile(Path(sandbox_command.__file__).with_name("firm.toml"), folder / "base.settings.toml")
-    shutil.copyfile(tests / "ebilling" / "samples" / "ledesxml_2_1.xml", folder / "base.xml")
     (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", LEDES_1998B.heading, *lines]).encode())
+
+
+def copied(source: Path, name: str) -> Callable[[Path], object]:
+    return lambda folder: shutil.copyfile(source, folder / name)
 
 
 def flip(content: bytes, chance: random.Random) -> bytes:
@@ -637,16 +655,22 @@ def read_mutated_settings(path: Path) -> None:
     repr(settings)
 
 
-KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable[[Path], None]]] = {
-    "workbooks": (".xlsx", mutate_workbook, read_mutated_workbook),
-    "LEDES files": (".txt", mutate_ledes, read_mutated_ledes),
-    "XML e-bills": (".xml", mutate_xml, read_mutated_ledes),
-    "reports": (".csv", lambda base, out, chance: mutate_report(base, out, chance, flip), read_mutated_report),
-    "report workbooks": (".report.xlsx", report_mutator(mutate_workbook), read_mutated_report),
-    "journals": (".journal", mutate_journal, read_mutated_journal),
-    "mirrors": (".mirror", mutate_mirror, read_mutated_mirror),
-    "guidelines": (".guidelines.toml", mutate_toml, read_mutated_guidelines),
-    "settings": (".settings.toml", mutate_toml, read_mutated_settings),
+Mutator, Reader = Callable[[Path, Path, random.Random], str], Callable[[Path], None]
+TESTS = Path(__file__).parents[1]
+XML = copied(TESTS / "ebilling" / "samples" / "ledesxml_2_1.xml", "base.xml")
+GUIDELINES = copied(TESTS / "guidelines" / "tern.toml", "base.guidelines.toml")
+SETTINGS = copied(Path(sandbox_command.__file__).with_name("firm.toml"), "base.settings.toml")
+# The ending of the file, and how to change it, to read it and to make a sound one; reports have samples.
+KINDS: dict[str, tuple[str, Mutator, Reader, Callable[[Path], object] | None]] = {
+    "workbooks": (".xlsx", mutate_workbook, read_mutated_workbook, make_workbook),
+    "LEDES files": (".txt", mutate_ledes, read_mutated_ledes, make_ledes_file),
+    "XML e-bills": (".xml", mutate_xml, read_mutated_ledes, XML),
+    "reports": (".csv", lambda base, out, chance: mutate_report(base, out, chance, flip), read_mutated_report, None),
+    "report workbooks": (".report.xlsx", report_mutator(mutate_workbook), read_mutated_report, None),
+    "journals": (".journal", mutate_journal, read_mutated_journal, make_journal),
+    "mirrors": (".mirror", mutate_mirror, read_mutated_mirror, make_mirror),
+    "guidelines": (".guidelines.toml", mutate_toml, read_mutated_guidelines, GUIDELINES),
+    "settings": (".settings.toml", mutate_toml, read_mutated_settings, SETTINGS),
 }
 
 
@@ -675,7 +699,7 @@ def mutate_and_read(kind: str, folder: Path, seed: int) -> Result:
 
 
 def in_child(kind: str, folder: Path, seed: int, pipe: io.RawIOBase) -> None:
-    end, mutate, read = KINDS[kind]
+    end, mutate, read, _ = KINDS[kind]
     warnings.simplefilter("ignore")
     outcome, problem, seconds, peak, size = "read", "", 0.0, 0, 0
     with tempfile.TemporaryDirectory(dir=folder) as name:
@@ -725,8 +749,9 @@ def main() -> int:
     failed = 0
     print("| files | mutants | read | refused | problems | most seconds | most MB |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    with bases() as folder:
-        for kind in [arguments.only] if arguments.only else KINDS:
+    kinds = [arguments.only] if arguments.only else list(KINDS)
+    with bases(kinds) as folder:
+        for kind in kinds:
             results = []
             for seed in range(arguments.seed, arguments.seed + arguments.rounds):
                 results.append(result := mutate_and_read(kind, folder, seed))

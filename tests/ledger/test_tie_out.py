@@ -15,7 +15,7 @@ from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.writing import write_report
 from billframes.loading.load_info import attach
-from billframes.mirror.ledgers import LedgerTable
+from billframes.mirror.side_tables import LedgerTable
 from billframes.sandbox import Sandbox
 
 from .made_up import AGING, Firm

@@ -104,7 +104,11 @@ class Refreshes:
     def __init__(self, folder: Path) -> None:
         self._error_file = folder / "error"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", SCRIPT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
 
     def kill(self, path: Path, url: str, seconds: float) -> str | None:
@@ -124,7 +128,8 @@ class Refreshes:
         return int(self._process.stdout.readline())
 
     def close(self) -> None:
-        self._process.kill()
+        # With a child that still runs: it would write into the folder while that is removed.
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.mirror import cleanup, command as sync, windows
-from billframes.mirror.catalogue import Catalogue, Version, _rows_of
+from billframes.mirror import cleanup, command as sync, server_lists
+from billframes.mirror.catalogue import Catalogue, Firm, Version, _rows_of
 from billframes.mirror.cleanup import is_due, versions_to_keep
 from billframes.mirror.storage import Storage
 from tests.frames import assert_frame_equal
@@ -27,7 +27,7 @@ MONTH = dt.timedelta(days=30)
 
 def version(number, day, *tags):
     instant = dt.datetime.fromisoformat(f"{day}T12:00+00:00")
-    return Version(number=number, time=instant, began=instant, tables={}, firm={}, tags=tags)
+    return Version(number, instant, instant, {}, Firm("http://127.0.0.1:1", True, instant), tags=tags)
 
 
 def kept_numbers(versions, span=MONTH, **options):
@@ -220,7 +220,7 @@ def test_a_refresh_that_fails_leaves_no_file(place, small, monkeypatch):
 def test_a_first_refresh_that_fails_leaves_no_file_and_its_error_says_that_there_is_no_version(
     small, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(windows, "WINDOW_ROWS", 100)
+    monkeypatch.setattr(server_lists, "WINDOW_ROWS", 100)
     free = iter([10**9] * 12)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free, 0)))
     m = mirror(tmp_path / "firm", client=small)

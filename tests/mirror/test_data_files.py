@@ -17,7 +17,7 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.mirror.ledgers import LedgerTable
+from billframes.mirror.side_tables import LedgerTable
 from billframes.mirror.storage import Storage
 
 

@@ -20,7 +20,7 @@ class Firm:
 
     def __init__(self, stored, served):
         self.stored, self.served = stored, served
-        self.days = Days([FIRST + dt.timedelta(number) for number in range(len(stored))], stored)
+        self.days = Days({FIRST + dt.timedelta(number): rows for number, rows in enumerate(stored)})
         self.requests, self.compared = 0, set()
 
     def search(self):

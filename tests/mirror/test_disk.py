@@ -18,7 +18,7 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.mirror import windows
+from billframes.mirror import server_lists
 from billframes.mirror.lock import folder_lock
 from tests.frames import assert_frame_equal
 
@@ -92,7 +92,7 @@ def test_a_first_refresh_on_a_small_disk_leaves_nothing_and_finishes_on_one_that
     writer, disk, capfd, monkeypatch
 ):
     # Many files before the disk is full.
-    monkeypatch.setattr(windows, "WINDOW_ROWS", 400)
+    monkeypatch.setattr(server_lists, "WINDOW_ROWS", 400)
     m = mirror(disk / "firm", client=writer)
     m.refresh()
     whole = used(disk)

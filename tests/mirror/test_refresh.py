@@ -13,7 +13,7 @@ import pytest
 
 import billframes as bf
 from billframes import _session, mirror
-from billframes.mirror import refresh as refreshing, windows
+from billframes.mirror import refresh as refreshing, server_lists
 from billframes.mirror.deletions import SAMPLE, confirm_deleted
 from billframes.mirror.refresh import ROUNDS, Refresh
 from billframes.mirror.server_lists import ServerLists
@@ -342,7 +342,7 @@ def test_custom_fields_keep_their_columns_if_the_server_lists_them_in_another_or
 
 @pytest.mark.slow
 def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch):
-    monkeypatch.setattr(windows, "WINDOW_ROWS", 600)
+    monkeypatch.setattr(server_lists, "WINDOW_ROWS", 600)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
     assert_equal(opened, writer, ["time_entries", "expenses"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import stat
 import subprocess
@@ -131,13 +130,13 @@ def test_another_firms_data_are_refused(m, writer):
     with Sandbox(seed=5) as other, bf.Client(other.base_url, other.tokens["full"]) as client:
         with pytest.raises(bf.errors.MirrorError, match="Keep a mirror for each firm.*see bf.sandbox.replay"):
             mirror(m.path, client=client).refresh()
-        known = dict(m._open_snapshot().version.firm)
+        known = m._open_snapshot().version.firm
         # One address can serve several firms.
         server = ServerLists(client)
-        server.address = known["address"]
+        server.address = known.address
         with pytest.raises(bf.errors.MirrorError, match="holds another firm's data: none of its 19 users"):
             check_firm(m._storage, server, m._open_snapshot().version)
-    assert known["address"] == writer.base_url
+    assert known.address == writer.base_url
 
 
 def test_a_credential_that_sees_less_is_refused(m, firm):
@@ -151,7 +150,7 @@ def test_a_credential_that_sees_less_is_refused(m, firm):
 def test_a_refresh_that_can_not_tell_whether_rates_are_shown_keeps_what_is_known(m, monkeypatch):
     monkeypatch.setattr(ServerLists, "shows_rates", lambda _server: None)
     m.refresh()
-    assert m._open_snapshot().version.firm["rates"] is True
+    assert m._open_snapshot().version.firm.rates is True
 
 
 @pytest.mark.slow
@@ -208,4 +207,4 @@ def test_errors_of_the_storage_become_one_sentence(m):
 
 
 def test_no_secret_is_stored(m, firm):
-    assert firm.tokens["full"] not in json.dumps(dict(m._open_snapshot().version.firm))
+    assert firm.tokens["full"] not in repr(m._open_snapshot().version.firm)

@@ -1,4 +1,4 @@
-"""Check a journal before it is used: who can write it, its tables, and each of its changes.
+"""A change in a journal, and the checks of a journal before it is used: who can write it, its tables, each change.
 
 A journal is a list of requests to send. So it must be the user's own: on POSIX systems, a journal that another user
 owns or can write is refused, also if they are in the same group. Windows gives other users no access to a user's
@@ -11,7 +11,7 @@ import datetime as dt
 import os
 import sqlite3
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -32,13 +32,50 @@ _BESIDE = ("", "-wal", "-shm", "-journal")
 # The final states: a change with an outcome is never sent again.
 OUTCOMES = ("done", "changed since planned", "billed", "refused", "gone", "uncertain", "failed")
 _STATES = frozenset({"planned", "sent", "unanswered", *OUTCOMES})
-_ACTIONS = Literal["update", "create", "delete"]
-_Row = tuple[int, _ACTIONS, int | None, str | None, bytes | None, bytes, str | None, bytes, str, str, str | None, int]
 _Value = str | float | bool | None
-_CELLS = msgspec.json.Decoder(list[tuple[str, _Value, _Value]])
-_IDS = msgspec.json.Decoder(list[str])
 _BODY = msgspec.json.Decoder(dict[str, Any])
-_INVALID = (msgspec.MsgspecError, RecursionError, ValueError, OverflowError)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """
+    A change in the journal.
+
+    `number` is its place in the order of sending, and `place` the row in the edited frame. `cells` are the column, the
+    value before and the value after; dates are ISO text. `modified_at` is when the record was last changed before the
+    plan was made, and `existing_ids` are those of equal records at that time. `state` is "planned", "sent",
+    "unanswered" (a create without a response) or one of `OUTCOMES`. `sent_at` is the first time, by this machine's
+    clock; `tries` counts how often it was sent without a known outcome.
+    """
+
+    number: int
+    action: Literal["update", "create", "delete"]
+    place: int | None
+    id: str | None
+    body: bytes | None
+    cells: list[tuple[str, _Value, _Value]]
+    modified_at: str | None = None
+    existing_ids: tuple[str, ...] = ()
+    state: str = "planned"
+    reason: str = ""
+    sent_at: str | None = None
+    tries: int = 0
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> Entry:
+        """Read an entry; raise an error of msgspec if a value is of another type."""
+        values = dict(zip(cls.__struct_fields__, row, strict=True))
+        lists = {name: msgspec.json.decode(values[name]) for name in ("cells", "existing_ids")}
+        return msgspec.convert(values | lists, cls)
+
+    @property
+    def row(self) -> list[Any]:
+        """The values of the entry's row."""
+        values = msgspec.structs.astuple(self)
+        return [msgspec.json.encode(each) if isinstance(each, list | tuple) else each for each in values]
+
+    def with_outcome(self, state: str, reason: str = "", id_: str | None = None) -> Entry:
+        """Return the change in another state; the id is kept unless one is given."""
+        return msgspec.structs.replace(self, state=state, reason=reason, id=id_ or self.id)
 
 
 class DamagedJournalError(Exception):
@@ -82,7 +119,7 @@ def check_tables(database: sqlite3.Connection, schema: str) -> None:
         raise DamagedJournalError(str(sound).partition("\n")[0])
 
 
-def check_changes(about: Mapping[str, Any], rows: Any) -> None:
+def check_changes(about: Mapping[str, Any], rows: Iterable[Sequence[Any]]) -> None:
     """Raise `DamagedJournalError` if a value is not one that billframes writes."""
     resource = next((each for each in RESOURCES if each.name == about.get("resource") and each.updates), None)
     if resource is None:
@@ -95,47 +132,43 @@ def check_changes(about: Mapping[str, Any], rows: Any) -> None:
     columns = columns_of(resource)
     for row in rows:
         try:
-            _check_change(row, resource, columns)
-        except (*_INVALID, DamagedJournalError) as error:
+            _check_entry(Entry.of_row(row), resource, columns)
+        except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError, DamagedJournalError) as error:
             raise DamagedJournalError(f"change {row[0]}: {error}") from error
 
 
-def _check_change(row: Sequence[Any], resource: Resource, columns: Mapping[str, EditColumn]) -> None:
-    _, action, place, id_, body, cells, base, twins, state, _, sent_at, tries = msgspec.convert(row, _Row)
-    if state not in _STATES:
-        raise DamagedJournalError(f"its state {state!r} is unknown")
-    if min(row[0], place or 0, tries) < 0:
+def _check_entry(entry: Entry, resource: Resource, columns: Mapping[str, EditColumn]) -> None:
+    if entry.state not in _STATES:
+        raise DamagedJournalError(f"its state {entry.state!r} is unknown")
+    if min(entry.number, entry.place or 0, entry.tries) < 0:
         raise DamagedJournalError("a number is negative")
-    if action != "create" and id_ is None:
+    if entry.action != "create" and entry.id is None:
         raise DamagedJournalError("it has no id")
-    if id_ is not None:
-        path_segment(id_, "id")
-    if (action == "delete") is not (body is None):
+    if entry.id is not None:
+        path_segment(entry.id, "id")
+    if (entry.action == "delete") is not (entry.body is None):
         raise DamagedJournalError("its request does not fit its action")
-    request = resource.creates if action == "create" else resource.updates
-    if body is not None and request is not None and not _BODY.decode(body).keys() <= {*json_names(request).values()}:
+    request: Any = resource.creates if entry.action == "create" else resource.updates
+    if entry.body is not None and not _BODY.decode(entry.body).keys() <= {*json_names(request).values()}:
         raise DamagedJournalError("its request has a field that can't be written")
-    _IDS.decode(twins)
-    check_cells(_CELLS.decode(cells), columns, custom_known=False)
-    _check_instant("base", base)
-    _check_instant("sent_at", sent_at, is_needed=state in {"sent", "unanswered"})
+    check_cells(entry, columns, custom_known=False)
+    _check_instant("base", entry.modified_at)
+    _check_instant("sent_at", entry.sent_at, is_needed=entry.state in {"sent", "unanswered"})
 
 
-def check_cells(
-    cells: Sequence[tuple[str, Any, Any]], columns: Mapping[str, EditColumn], *, custom_known: bool = True
-) -> None:
+def check_cells(entry: Entry, columns: Mapping[str, EditColumn], *, custom_known: bool = True) -> None:
     """Raise `DamagedJournalError` if a cell is of no column, or not a value of its column."""
-    for name, *values in cells:
+    for name, *values in entry.cells:
         column = columns.get(name)
         if column is None and (custom_known or not name.startswith("cf_")):
             raise DamagedJournalError(f"there is no column {name!r}")
         if column is None:
             continue
-        for value in values:
-            try:
+        try:
+            for value in values:
                 read_cell(column, value)
-            except (UnreadableCellError, TypeError, AttributeError) as error:
-                raise DamagedJournalError(f"a value of {name} {error}") from error
+        except (UnreadableCellError, TypeError, AttributeError) as error:
+            raise DamagedJournalError(f"a value of {name} {error}") from error
 
 
 def _check_instant(name: str, text: Any, *, is_needed: bool = False) -> None:

@@ -1,4 +1,7 @@
-"""Compare versions of a mirror: by how much the balances of final invoices fell, and which became final late.
+"""Compare versions of a mirror: which cells changed, by how much balances fell, and which invoices became final late.
+
+Two versions of a table share the files that no change touched, so only the other files are compared. Several changes
+between two refreshes show as their sum, and a record that was created and deleted in between does not show.
 
 The API shows no payments. A mirror that was refreshed before and after a payment shows that the balance fell. A fall is
 not always money: the invoice's amount may have been reduced, or a credit of the same client used. These two parts are
@@ -13,15 +16,16 @@ from itertools import pairwise
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
-from billframes.mirror.history import INSTANT, rows_of_changed_files, sorted_frame
 from billframes.mirror.storage import Storage
-from billframes.mirror.tables import TABLES
+from billframes.mirror.tables import POSITION, TABLES, Table
 from billframes.periods import Period
 
+INSTANT = "datetime64[us, UTC]"
 _AMOUNTS = ("fall_amount", "adjusted_amount", "credited_amount", "implied_receipt_amount")
 _RECEIPTS = dict.fromkeys(("invoice_id", "invoice_number", "client_id", "client_name"), "str")
 _RECEIPTS |= dict.fromkeys(("after", "until"), INSTANT)
@@ -29,6 +33,49 @@ _RECEIPTS |= dict.fromkeys(("balance_before", "balance_after", *_AMOUNTS), "floa
 _BECAME_FINAL = {"invoice_id": "str", "final_since": INSTANT}
 
 Rows = list[dict[str, Any]]
+
+
+def sorted_frame(rows: Rows, dtypes: Mapping[str, str], order: Sequence[str]) -> pd.DataFrame:
+    """Return a frame with these columns, also without rows."""
+    frame = pd.DataFrame(rows, columns=list(dtypes)).astype(dict(dtypes))
+    return frame.sort_values(list(order), ignore_index=True, kind="stable")
+
+
+def _rows_of_changed_files(storage: Storage, table: Table, before: Version, after: Version) -> list[pa.Table]:
+    """Return the rows of both versions in files that the other version lacks; all rows that differ are among them."""
+    versions = before.tables[table.name], after.tables[table.name]
+    if versions[0] == versions[1]:
+        return [storage.schema(table.name, versions[0]).empty_table()] * 2
+    files = [storage.data_files(table.name, each) for each in versions]
+    shared = {*files[0]} & {*files[1]}
+    return [
+        storage.dataset(table.name, version, data_files=[file for file in own if file not in shared]).to_table()
+        for version, own in zip(versions, files, strict=True)
+    ]
+
+
+def cells(storage: Storage, table: Table, before: Version, after: Version) -> Iterator[dict[str, Any]]:
+    """Yield each changed cell, and each added or removed row."""
+    old_rows, new_rows = (
+        {" ".join(str(row[name]) for name in table.key): row for row in rows.to_pylist()}
+        for rows in _rows_of_changed_files(storage, table, before, after)
+    )
+    for id_ in old_rows.keys() - new_rows.keys():
+        yield {"id": id_, "change": "removed"}
+    for id_, row in new_rows.items():
+        if id_ not in old_rows:
+            yield {"id": id_, "change": "added"}
+            continue
+        for name in dict.fromkeys([*old_rows[id_], *row]):
+            old, new = old_rows[id_].get(name), row.get(name)
+            if old != new and name != POSITION and name not in table.shown:
+                yield {"id": id_, "change": "changed", "column": name, "before": _text(old), "after": _text(new)}
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
 def versions_to_compare(versions: Sequence[Version], span: Period, place: str) -> Sequence[Version]:
@@ -44,14 +91,14 @@ def versions_to_compare(versions: Sequence[Version], span: Period, place: str) -
     return chosen
 
 
-def compare(
+def falls(
     storage: Storage, versions: Sequence[Version], client_names: Mapping[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the rows of `implied_receipts`, and since when invoices are final that were drafts after their date."""
     fallen: Rows = []
     late: Rows = []
     for before, after in pairwise(versions):
-        old, new = rows_of_changed_files(storage, TABLES["invoices"], before, after)
+        old, new = _rows_of_changed_files(storage, TABLES["invoices"], before, after)
         earlier = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
         later = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
         fallen += _between(earlier, later, before.time, after.time)
