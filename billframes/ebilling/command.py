@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from billframes._session import book
 from billframes._shared.messages import say, say_error, wrapped
@@ -17,9 +18,6 @@ from billframes.commands import add_connection, connected
 from billframes.ebilling import LedesProfile, ledes, ledes_check
 from billframes.errors import BillframesError, LedesError, ParameterError
 from billframes.periods import Period, resolve
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EXAMPLES = (
     "billframes ledes --check 2026-10",

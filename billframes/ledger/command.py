@@ -6,7 +6,9 @@ import argparse
 import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from billframes._shared.export import check_output, to_csv, to_excel, write
 from billframes._shared.format import enum_label, format_number
@@ -14,6 +16,7 @@ from billframes._shared.limits import checked_number
 from billframes._shared.messages import say, say_error
 from billframes.analysis.data.arguments import read_date
 from billframes.book import Book
+from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import LedgerError, ParameterError
@@ -22,11 +25,6 @@ from billframes.ledger.amounts_and_dates import ORDERS, cents
 from billframes.ledger.kept_reports import keep_reports
 from billframes.ledger.tie_out_rows import add_up_reasons
 from billframes.periods import Period
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from billframes.client import Client
 
 EXAMPLES = (
     'billframes tie-out "A_R Aging Detail.csv" -o october.xlsx',
