@@ -74,6 +74,16 @@ class Bill:
         """The invoice's number."""
         return None if self.invoice is None else str(self.invoice["invoice_number"])
 
+    @property
+    def net(self) -> Decimal:
+        """The sum of the lines without tax."""
+        return sum((line.total for line in self.lines), ZERO)
+
+    @property
+    def tax(self) -> Decimal:
+        """The sum of the lines' tax."""
+        return sum((line.tax for line in self.lines), ZERO)
+
     def rejection(
         self,
         field_number: int,

@@ -58,7 +58,7 @@ def adjust_to_invoice(
 def _explain(
     bill: Bill, amount: Decimal, profile: LedesProfile, incomplete: Sequence[str], taxes: LineTaxes
 ) -> Iterable[Finding]:
-    net, tax = _net_of(bill), _tax_of(bill)
+    net, tax = bill.net, bill.tax
     difference = amount - net - tax
     if tax and abs(difference) <= _HALF_CENT * len(bill.lines):
         _add_to_largest_tax(bill, difference)
@@ -85,17 +85,9 @@ def _explain(
         yield bill.rejection(5, reason, value, _ADJUST)
     elif difference and tax:
         problem = "the invoice was written down, and the tax is on the rest"
-        value = f"{net - _net_of(bill):,} less than the items, without tax"
+        value = f"{net - bill.net:,} less than the items, without tax"
         fix = "Compare the tax with the invoice: the API does not show it."
         yield Finding(28, NOTE, problem, value, fix, bill.number)
-
-
-def _net_of(bill: Bill) -> Decimal:
-    return sum((line.total for line in bill.lines), ZERO)
-
-
-def _tax_of(bill: Bill) -> Decimal:
-    return sum((line.tax for line in bill.lines), ZERO)
 
 
 def _sentence(bill: Bill, amount: Decimal, net: Decimal, tax: Decimal) -> str:
@@ -117,10 +109,10 @@ def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile, taxes: L
         reason = _write_one(bill, difference, profile, taxes)
     else:
         reason = _write_spread(bill, difference)
-    if reason is not None or not _tax_of(bill):
+    if reason is not None or not bill.tax:
         return reason
     assert bill.invoice is not None  # noqa: S101 - only invoices are written down
-    rest = (money(bill.invoice["amount"]) or ZERO) - _net_of(bill) - _tax_of(bill)
+    rest = (money(bill.invoice["amount"]) or ZERO) - bill.net - bill.tax
     # The write-down without tax is rounded to the cent, too.
     if abs(rest) > _CENT + _HALF_CENT * len(bill.lines):
         return "the write-down and its tax do not make the invoice"
@@ -163,7 +155,7 @@ def _write_spread(bill: Bill, difference: Decimal) -> str | None:
 def _write_tax_line(bill: Bill, profile: LedesProfile) -> None:
     """Turn the tax of the lines into one line of tax, as 1998B has it."""
     assert bill.invoice is not None  # noqa: S101 - only invoices have tax
-    tax = _tax_of(bill)
+    tax = bill.tax
     if tax and profile.tax_lines:
         matter = bill.invoice["matter_id"] or bill.lines[0].matter_id
         types = "+".join(Counter(line.tax_type for line in bill.lines if line.tax))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from billframes.ebilling.amounts import ZERO, money_text, number_text, rate_text
+from billframes.ebilling.amounts import money_text, number_text, rate_text
 from billframes.ebilling.bill_lines import Bill, Line
 from billframes.ebilling.findings import Finding
 from billframes.ebilling.ledes_formats import OFTEN, REJECTED
@@ -73,16 +73,14 @@ class Texts:
             return head
         days = [line.day for line in bill.lines if line.day] or [invoice["day"]]
         start, end = (f"{day:%Y%m%d}" if day else "" for day in (profile.billing_start, profile.billing_end))
-        tax = sum((line.tax for line in bill.lines), ZERO)
-        net = sum((line.total for line in bill.lines), ZERO)
         return head | {
             "invoice_date": invoice["day"],
             "invoice_number": str(invoice["invoice_number"] or ""),
-            "invoice_total": money_text(net + tax),
+            "invoice_total": money_text(bill.net + bill.tax),
             "billing_start_date": start or min(days),
             "billing_end_date": end or max(days),
-            "invoice_tax_total": money_text(tax),
-            "invoice_net_total": money_text(net),
+            "invoice_tax_total": money_text(bill.tax),
+            "invoice_net_total": money_text(bill.net),
         }
 
     def _line_texts(self, bill: Bill) -> dict[str, list[str]]:

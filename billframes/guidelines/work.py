@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -37,20 +38,16 @@ _KINDS = {"time": ("time_entry",), "expenses": ("expense",), "both": ("time_entr
 _CODES = ("task_code", "activity_code", "expense_code")
 
 
+@dataclass
 class Work:
     """The items of one client, one row each; `chosen` marks those to report."""
 
-    def __init__(
-        self,
-        items: pd.DataFrame,
-        file: Any,
-        source: BillSource,
-        as_of: dt.date,
-        settings: FirmSettings,
-        progress: bool | Progress | None = None,
-    ) -> None:
-        self.items, self.file, self.source, self.as_of, self.settings = items, file, source, as_of, settings
-        self.progress = progress
+    items: pd.DataFrame
+    file: Any
+    source: BillSource
+    as_of: dt.date
+    settings: FirmSettings
+    progress: bool | Progress | None = None
 
     def select(self, rule: GuidelineRule, kind: RuleKind) -> pd.DataFrame:
         """Return the items that a rule looks at: by kind, day of work, matter, person and role."""

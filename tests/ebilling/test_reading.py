@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.ebilling import LedesFile, ledes, ledes_check, parsed_file, read_ledes, read_text_lines, reading
+from billframes.ebilling import ledes, ledes_check, parsed_file, read_ledes, read_text_lines, reading
 from billframes.ebilling.findings import FILE_COLUMNS
 from billframes.ebilling.ledes_formats import LEDES_98BI, LEDES_1998B
 from billframes.errors import IncompleteDataWarning, LedesFormatError, ParameterError
@@ -35,16 +35,6 @@ def with_field(number, value, line=0):
     lines = [*LINES]
     lines[line] = "|".join(fields) + "[]"
     return "\r\n".join([FIRST, NAMES, *lines])
-
-
-def test_a_file_is_checked_by_its_content_as_by_its_path(tmp_path):
-    content = b"LEDES1998B[]\r\nno headings[]\r\n"
-    path = tmp_path / "bill.txt"
-    path.write_bytes(content)
-    found = ledes_check(path)
-    assert len(found) > 0
-    assert ledes_check(content).equals(found)
-    assert ledes_check(content.decode()).equals(found)
 
 
 def test_a_good_file_has_no_findings(tmp_path):
@@ -186,11 +176,6 @@ def test_a_file_is_read_in_the_encodings_that_windows_writes(encoding):
     assert "Save it as ASCII, without a byte-order mark." in ledes_check(GOOD.encode(encoding))["fix"].tolist()
 
 
-def test_several_invoices_are_checked_separately(tmp_path):
-    other = [line.replace("|96542|", "|96543|") for line in LINES]
-    assert findings_in(tmp_path, "\r\n".join([GOOD, *other])) == []
-
-
 def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path):
     for path in (tmp_path / "no.txt", tmp_path):
         with pytest.raises(ParameterError, match="can't be read"):
@@ -219,10 +204,6 @@ def test_no_file_raises_another_error(content):
     with suppress(LedesFormatError):
         assert tuple(check_file(data).columns) == FILE_COLUMNS
         assert tuple(read_ledes(data).columns) in {LEDES_1998B.columns, LEDES_98BI.columns}
-
-
-def test_a_file_that_is_read_is_written_unchanged():
-    assert LedesFile(read_ledes(GOOD)).text == GOOD
 
 
 @pytest.mark.parametrize("more", ["\n", "x\n", "\r", "[]"])
