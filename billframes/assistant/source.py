@@ -90,8 +90,10 @@ class Source:
         settings: FirmSettings | None = None,
         change: Change | None = None,
     ) -> None:
-        self._newest, self._settings, self._change = newest, settings, change or (lambda _, frame: frame)
-        self._lists = self._asked = KeptLists(client, self._change)
+        self._newest, self._settings = newest, settings
+        # Returns a frame, such as one of the firm's books, with the changes that lists have.
+        self.changed = change or (lambda _, frame: frame)
+        self._lists = self._asked = KeptLists(client, self.changed)
         self._earlier: dict[int, KeptLists] = {}
 
     @property
@@ -110,9 +112,9 @@ class Source:
         if self._newest is not None:
             opened = self._newest()
             if opened.version != self.version:
-                self._lists = KeptLists(opened, self._change)
+                self._lists = KeptLists(opened, self.changed)
         elif self.version is None and time.monotonic() - self._lists.began > KEEP:
-            self._lists = KeptLists(self._lists.client, self._change)
+            self._lists = KeptLists(self._lists.client, self.changed)
         self._asked = self._lists
 
     def book(self, period: str | None = None, data_of: str | None = None) -> Book:
@@ -130,10 +132,6 @@ class Source:
             self._asked = self._lists_of(data_of)
         return Book(days, settings=self._settings, client=cast("Client", self._asked))
 
-    def changed(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame with the changes that lists have."""
-        return self._change(name, frame)
-
     def unchanged(self, book: Book) -> Book:
         """Return a book with the lists as loaded: reports of the firm's books have the real names."""
         lists = KeptLists(cast("KeptLists", book.client).client, lambda _, frame: frame)
@@ -146,7 +144,7 @@ class Source:
         earlier = self._lists.as_of(day)
         if earlier.version not in self._earlier:
             # One is enough for a conversation, and each has all lists.
-            self._earlier = {earlier.version: KeptLists(earlier, self._change)}
+            self._earlier = {earlier.version: KeptLists(earlier, self.changed)}
         return self._earlier[earlier.version]
 
     def provenance(self, book: Book) -> dict[str, Any]:

@@ -108,22 +108,14 @@ class BookDays:
         return int((later & counts).sum())
 
     def loaded_on(self, *names: str) -> dt.date | None:
-        """
-        Return the day on which frames were loaded, in the firm's time zone; None if that is unknown.
-
-        If they were loaded on several days, the first of these is returned.
-        """
+        """Return the first day on which one of the frames was loaded; see `Book.loaded_on`."""
         zone = (self._book.settings or FirmSettings()).time_zone
         days = (load_day(getattr(self._book, name), zone) for name in names)
         return min((day for day in days if day is not None), default=None)
 
     @functools.cached_property
     def first_day(self) -> dt.date | None:
-        """
-        The first day with a time entry or an invoice; None if there are none.
-
-        Before it nothing is known. Dates before 1990 and after 2100 do not count.
-        """
+        """The first day with a time entry or an invoice; see `Book.first_day`."""
         return self.first_day_of(*DATES)
 
     def first_day_of(self, *names: str) -> dt.date | None:

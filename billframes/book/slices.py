@@ -7,8 +7,7 @@ with the slice of missing values, therefore add up to the book to the cent.
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
@@ -20,13 +19,13 @@ from billframes.analysis.declare.spec import parameters
 from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.sheets.lockup import lockup_of_book
 from billframes.book import Book
-from billframes.book.days import BookDays
 from billframes.book.kept import KeptResults
-from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 SliceKey = Literal["client", "practice_area", "responsible"]
 SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
+# A client can be new, although the firm's data go back further.
+_OF_BOOK = ("settings", "clients", "first_day", "_days")
 _DIVIDED = ("utilization", "realization", "aging", "wip", "contribution")
 
 
@@ -79,16 +78,6 @@ class BookSlice:
         self._column, self._label = PEOPLE_AND_MATTERS[sliced.key]
 
     @property
-    def settings(self) -> FirmSettings | None:
-        """The firm's settings."""
-        return self.sliced.book.settings
-
-    @property
-    def clients(self) -> pd.DataFrame:
-        """All clients."""
-        return self.sliced.book.clients
-
-    @property
     def time_entries(self) -> pd.DataFrame:
         """Time entries on the slice's matters, whatever their date."""
         return self._items("time_entries")
@@ -105,17 +94,10 @@ class BookSlice:
             on_slice |= ~invoices["invoice_id"].isin(_invoice_ids(getattr(self.sliced.book, name) for name in ITEMS))
         return invoices[on_slice].reset_index(drop=True)
 
-    @property
-    def first_day(self) -> dt.date | None:
-        """The first day of the firm's data: a client can be new, although the data go back further."""
-        return self.sliced.book.first_day
-
-    @property
-    def _days(self) -> BookDays:
-        return self.sliced.book._days
-
-    def __getattr__(self, name: str) -> Callable[..., pd.DataFrame]:
-        """Return a method of the book, such as `realization`, that gives the rows of the slice."""
+    def __getattr__(self, name: str) -> Any:
+        """Return what is the same for all slices, or a method, such as `realization`, that gives the slice's rows."""
+        if name in _OF_BOOK:
+            return getattr(self.sliced.book, name)
         if name not in _DIVIDED:
             raise AttributeError(f"A slice of a book has no {name!r}.")
         default = parameters(analyses()[name].function)["by"].default

@@ -58,7 +58,7 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
         self.panel = FilterPanel(self._filters, today)
         zone = book.settings.time_zone if book.settings else "UTC"
         self._views = [view for view in views() if payments is not None or view.tab.filters != "payments"]
-        titles = ("Overview", *(view.title for view in self._views))
+        titles = ("Overview", *(view.tab.title for view in self._views))
         self._names = [tab_name(each) for each in titles]
         tabs: list[Any] = [Overview(self._names, self._open), *(AnalysisTab(view, zone) for view in self._views)]
         self.tabs = w.Tab(tabs, titles=titles).add_class("bf-tabs")

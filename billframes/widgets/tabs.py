@@ -98,7 +98,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
 
     def show_row(self, row: str | None) -> None:
         """Show the records of a row; close them if there is no such row."""
-        values = [value_text(each) for each in self.result.iloc[:, 0]] if self.view.opens else []
+        values = [value_text(each) for each in self.result.iloc[:, 0]] if self.view.tab.opens else []
         if row in values:
             self.open_row(values.index(row))
         else:
@@ -175,7 +175,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
 
     @property
     def _caption(self) -> str:
-        return f"{self.view.title} by {self.by.value.lower()}" if self.by.value else self.view.title
+        return f"{self.view.tab.title} by {self.by.value.lower()}" if self.by.value else self.view.tab.title
 
     def _show_table(self) -> None:
         view, result, caption = self.view, self.result, self._caption
@@ -184,7 +184,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             caption = f"{caption}: the first {_MOST_ROWS} of {len(result):,} rows, all in the download"
         columns, wide = view.columns(result), view.only_where_wide(result)
         self._table.value = result_table(
-            caption, view.names(rows), columns, rows, self._total, wide, order=self._order, opens=view.opens
+            caption, view.names(rows), columns, rows, self._total, wide, order=self._order, opens=bool(view.tab.opens)
         )
 
     def _click(self, words: str) -> None:
@@ -205,7 +205,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
 
     def open_row(self, row: int) -> None:
         """Show the records behind a row of the result, and mark its bar."""
-        if self._filtered is None or not self.view.opens:
+        if self._filtered is None or not self.view.tab.opens:
             return
         self._behind = self.view.rows_behind(self._filtered, self.key, self.result.iloc[row, 0])
         self._opened = row
@@ -225,7 +225,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         if len(records) > _MOST_RECORDS:
             table += f"<p>These are the first {_MOST_RECORDS} rows; the download has all of them.</p>"
         self._records.value = (
-            SHOW_ME + table + download_links(f"{self.view.title} {label} rows", records, self._time_zone)
+            SHOW_ME + table + download_links(f"{self.view.tab.title} {label} rows", records, self._time_zone)
         )
 
     def _sum_of(self, records: pd.DataFrame) -> str:
@@ -234,7 +234,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         return f"{counted.title.lower()} {format_number(float(records[counted.name].sum()), counted.unit)}"
 
     def _mark(self, row: int | None) -> None:
-        names, places = row_labels(self.result), self._places if self.view.opens else {}
+        names, places = row_labels(self.result), self._places if self.view.tab.opens else {}
         labels = {place: names[place] for place in places}
         self._bar_buttons.value = bar_buttons(labels, places, row, horizontal=self.key not in TIMES)
 

@@ -38,19 +38,9 @@ class AnalysisView:
     tab: TabSpec
 
     @property
-    def title(self) -> str:
-        """The tab's title."""
-        return self.tab.title
-
-    @property
     def keys(self) -> dict[str, str]:
         """The keys by which rows can be grouped, by their titles."""
         return {title_of_key(key).capitalize(): key for key in self.tab.by}
-
-    @property
-    def opens(self) -> bool:
-        """Whether a row shows the rows behind it."""
-        return bool(self.tab.opens)
 
     @property
     def counted(self) -> Measure:

@@ -62,7 +62,7 @@ def test_what_is_shown_is_in_the_address_and_the_address_shows_it_again(explorer
     lawyer = explorer._filters.options("responsible_id").keys[0]
     explorer.address = f"?tab=receivables&by=responsible&period=2026-09&responsible={lawyer}"
     tab = explorer.tabs.children[explorer.tabs.selected_index]
-    assert (tab.view.title, tab.key) == ("Receivables", "responsible")
+    assert (tab.view.tab.title, tab.key) == ("Receivables", "responsible")
     assert tab.result["responsible_id"].tolist() == [lawyer]
     assert "September 2026" in explorer._top.value
     shown = explorer.address

@@ -180,13 +180,13 @@ def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targe
     explorer.panel.state = {"date": "2026-09", column: most_frequent(filters, column)}
     whole = column.startswith("user_")
     for view in (UTILIZATION, VIEW["scorecard"]):
-        explorer.tabs.selected_index = explorer.tabs.titles.index(view.title)
+        explorer.tabs.selected_index = explorer.tabs.titles.index(view.tab.title)
         tab = explorer.tabs.children[explorer.tabs.selected_index]
         assert PARTIAL_HOURS in words_of(tab._about)
         counts = not explorer._filtered.not_counted(view.tab)
         for figures in (tab._total, tab.result):
             for name in set(NEED_ALL_HOURS) & set(figures):
-                assert pd.notna(pd.Series(figures[name])).any() == (whole or not counts), (view.title, name)
+                assert pd.notna(pd.Series(figures[name])).any() == (whole or not counts), (view.tab.title, name)
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_a_period_that_is_not_over_ends_with_the_data(filtered):
 @pytest.mark.parametrize(
     ("view", "measure"),
     [(UTILIZATION, "client_hours"), (REALIZATION, "worked_amount"), (RECEIVABLES, "total"), (WIP, "total")],
-    ids=lambda each: getattr(each, "title", each),
+    ids=lambda each: each if isinstance(each, str) else each.tab.title,
 )
 def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measure):
     tab = AnalysisTab(view, "UTC")
@@ -303,7 +303,7 @@ def test_points_are_sorted_by_the_value_they_show_and_a_bar_opens_its_own_row(fi
 
 
 def test_rows_can_be_grouped_by_responsible_lawyer_wherever_they_are_grouped():
-    assert [view.title for view in VIEWS if view.tab.by and "responsible" not in view.tab.by] == []
+    assert [view.tab.title for view in VIEWS if view.tab.by and "responsible" not in view.tab.by] == []
 
 
 def test_the_last_row_of_the_table_is_the_total(filtered):
@@ -316,7 +316,7 @@ def test_the_last_row_of_the_table_is_the_total(filtered):
     assert len(page.tbody.find_all("tr")) == len(tab.result)
 
 
-@pytest.mark.parametrize("view", [UTILIZATION, REALIZATION], ids=lambda view: view.title)
+@pytest.mark.parametrize("view", [UTILIZATION, REALIZATION], ids=lambda view: view.tab.title)
 def test_tiles_have_the_totals_whichever_rows_were_computed_before(filtered, view):
     alone = filtered().result(view.analysis, None).iloc[0].to_dict()
     for key in ("month", view.tab.by[0]):
@@ -513,7 +513,7 @@ def test_only_the_visible_tab_is_computed(october):
     everyone = len(first.result)
     explorer.panel.state = {"date": "2026-10", "user_role": ["principal"]}
     assert 0 < len(first.result) < everyone
-    assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS if view.tab.filters != "payments"))
+    assert explorer.tabs.titles == ("Overview", *(view.tab.title for view in VIEWS if view.tab.filters != "payments"))
 
 
 @pytest.mark.slow
