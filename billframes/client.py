@@ -196,11 +196,7 @@ class Client(LoaderSet):
         # Credentials and headers are not pickled. The unpickled client takes those of its profile.
         options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         known = {"settings": self.settings} if vars(self).get("settings") else None
-        return _reconnect, (self.base_url, self.profile, options), known
-
-
-def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:
-    return Client(base_url, profile=profile, **options)
+        return functools.partial(Client, self.base_url, profile=self.profile, **options), (), known
 
 
 def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> FoundApi:

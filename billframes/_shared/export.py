@@ -155,7 +155,7 @@ def to_excel(
     for name in plain.columns:
         if isinstance(plain[name].dtype, pd.DatetimeTZDtype):
             plain[name] = plain[name].dt.tz_convert(time_zone).dt.tz_localize(None)
-        elif pd.api.types.is_datetime64_any_dtype(plain[name].dtype) and _has_only_days(plain[name]):
+        elif pd.api.types.is_datetime64_any_dtype(plain[name].dtype) and has_only_days(plain[name]):
             plain[name] = plain[name].dt.date
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     buffer = io.BytesIO()
@@ -168,7 +168,8 @@ def to_excel(
     return buffer.getvalue()
 
 
-def _has_only_days(dates: pd.Series[Any]) -> bool:
+def has_only_days(dates: pd.Series[Any]) -> bool:
+    """Tell whether all instants are midnights."""
     return bool(dates.dropna().eq(dates.dropna().dt.normalize()).all())
 
 

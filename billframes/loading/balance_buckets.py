@@ -43,7 +43,8 @@ def bucketed(balances: pa.Table) -> pa.Table:
     differences = [pc.subtract(one, other) for one, other in pairwise(cumulative)]
     falls = _all([pc.greater_equal(each, -_TOLERANCE) for each in differences])
     has_a = _all([pc.is_valid(balances[name]) for name in _SET_A])
-    _note_rising(balances["client_id"].filter(pc.and_not(pc.invert(pc.fill_null(falls, True)), has_a)))
+    rising = balances["client_id"].filter(pc.and_not(pc.invert(pc.fill_null(falls, True)), has_a)).to_pylist()
+    note(_RISING, len(rising), "client_balances", few=first_few(rising, most=10) if rising else "")
     figures = {"current": "current"} | dict(zip(_BUCKETS[1:], (name for name in _SET_A if "_" in name), strict=True))
     columns = {
         bucket: pc.if_else(has_a, balances[figures[bucket]], pc.if_else(pc.fill_null(falls, False), of_b, None))
@@ -69,8 +70,3 @@ _RISING = Rule(
     page="Receivables by invoice have the right buckets.",
     unit="clients",
 )
-
-
-def _note_rising(clients: pa.ChunkedArray) -> None:
-    few = first_few(clients.to_pylist(), most=10) if len(clients) else ""
-    note(_RISING, len(clients), "client_balances", few=few)

@@ -79,7 +79,9 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
     added = {old: new for old, new in names.items() if new not in left.columns}
     right = right.select(key, *(nw.col(old).alias(new) for old, new in added.items()))
     if isinstance(frame, pd.DataFrame):
-        return _join_pandas(frame, right.to_native(), key, _custom_attrs(details, added))
+        fields = details.attrs.get("custom_fields", {})
+        custom = {added[name]: each for name, each in fields.items() if name in added}
+        return _join_pandas(frame, right.to_native(), key, custom)
     if isinstance(frame, pa.Table):
         return _join_arrow(frame, right.to_native(), key)
     # A join need not keep the order of rows, so the result is sorted again.
@@ -107,10 +109,6 @@ def _join_pandas(frame: pd.DataFrame, details: pd.DataFrame, key: str, custom: d
     if custom:
         attach(result, "custom_fields", {**frame.attrs.get("custom_fields", {}), **custom})
     return result
-
-
-def _custom_attrs(details: pd.DataFrame, added: Mapping[str, str]) -> dict[str, Any]:
-    return {added[name]: each for name, each in details.attrs.get("custom_fields", {}).items() if name in added}
 
 
 def _joined_name(entity: str, column: str) -> str:

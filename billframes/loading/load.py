@@ -49,7 +49,7 @@ def load(connection: ApiConnection, request: ListRequest, *, to: str, progress: 
     if to != "arrow":
         # Only Arrow tables have repeated text dictionary-encoded.
         sources = tuple(map(without_encoding, sources))
-    custom = _requested_custom_columns(connection, request)
+    custom = requested_custom_columns(connection, request)
     sent: list[Query] = []
     cut: list[str] = []
 
@@ -81,6 +81,12 @@ def custom_field_columns(connection: ApiConnection, entity: str) -> tuple[Custom
     """Return the columns of an entity's custom fields."""
     definitions = _records(connection, CUSTOM_FIELDS, (("entity", entity),))
     return connection.field_names.columns(each for each in definitions if each.entity.casefold() == entity)
+
+
+def requested_custom_columns(connection: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
+    """Return the columns of the custom fields that are requested."""
+    entity = request.resource.entity
+    return custom_field_columns(connection, entity) if entity and "customFields" in request.select else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +142,6 @@ def _total(connection: ApiConnection, resource: Resource, query: Query) -> int:
             return body.pagination.total
         error = wrong
     raise error
-
-
-def _requested_custom_columns(connection: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
-    entity = request.resource.entity
-    return custom_field_columns(connection, entity) if entity and "customFields" in request.select else ()
 
 
 def _read(

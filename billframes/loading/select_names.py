@@ -87,8 +87,13 @@ class NameResolver:
         self._is_sent = self._is_reference_sent
         self._refusal: RefusedError | None = None
         self._selected = _selected(request)
-        fixed = "select" in request.own_parameters
-        self._alternates = () if fixed else tuple(each for each in self._resource.alternates if self._may_choose(each))
+        # The caller may neither select nor exclude the alternate name.
+        self._alternates = tuple(
+            each
+            for each in self._resource.alternates
+            if "select" not in request.own_parameters
+            and {each.name, f"-{each.name}", f"-{each.described_name}"}.isdisjoint(self._selected)
+        )
 
     def run(self, attempt: Callable[[ListRequest, NameCheck], T]) -> T:
         """
@@ -103,11 +108,6 @@ class NameResolver:
                 continue
             except RefusedError as error:
                 self._handle_refusal(error)
-
-    def _may_choose(self, alternate: Alternate) -> bool:
-        """Return whether the caller neither selects nor excludes the alternate name."""
-        own = {alternate.name, f"-{alternate.name}", f"-{alternate.described_name}"}
-        return own.isdisjoint(self._selected)
 
     def _with_current_names(self) -> ListRequest:
         names = self._selected

@@ -27,7 +27,7 @@ from billframes.errors import MirrorError, NotFoundError, ParameterError
 from billframes.loading.checks import check_rates, note_unknown
 from billframes.loading.connection import LocalTables
 from billframes.loading.convert import can_sort, row_order
-from billframes.loading.load import custom_field_columns, finish
+from billframes.loading.load import finish, requested_custom_columns
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
@@ -78,8 +78,7 @@ class MirrorConnection:
     def load(self, request: ListRequest, *, to: str) -> Any:
         """Return the frame of a request."""
         snapshot = self._snapshot()
-        entity = request.resource.entity
-        custom = custom_field_columns(self, entity) if entity and "customFields" in request.select else ()
+        custom = requested_custom_columns(self, request)
         table = read_rows(snapshot, request, custom)
         check_rates(table, request.resource.name)
         version = snapshot.version

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
+from billframes._shared.export import has_only_days
 from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Values
@@ -67,7 +67,9 @@ def _end_text(end: object) -> str:
 def _condition(frame: pd.DataFrame, column: str, field: FilterField, criterion: Criterion) -> str:
     if not isinstance(criterion, Range):
         return _isin(column, criterion)
-    values = f"{column}.dt.normalize()" if field.kind == "dates" and _has_times(frame[field.column]) else column
+    dates = frame[field.column]
+    has_times = field.kind == "dates" and (dates.dt.tz is not None or not has_only_days(dates))
+    values = f"{column}.dt.normalize()" if has_times else column
     ends = [repr(end.isoformat() if isinstance(end, dt.date) else end) for end in (criterion.first, criterion.last)]
     ends = [end.replace("'", '"') for end in ends]
     if criterion.first is None:
@@ -91,10 +93,6 @@ def _isin(column: str, choice: Values) -> str:
 def _literal(value: object) -> str:
     plain = isinstance(value, str) and value.isprintable() and not set(value) & {'"', "\\"}
     return f'"{value}"' if plain else repr(value)
-
-
-def _has_times(dates: pd.Series[Any]) -> bool:
-    return dates.dt.tz is not None or not dates.dropna().eq(dates.dropna().dt.normalize()).all()
 
 
 def _comment(filters: Filters, field: FilterField, criterion: Criterion) -> str:

@@ -69,7 +69,8 @@ class Explorer(StillForm, w.Box):  # type: ignore[misc]
         self._address = w.Text().add_class("bf-address")
         self._stale = set(range(len(tabs)))
         self.panel.kept = ("date",)
-        self.panel.state = _period_of(book)
+        ends = {"from": book.period.start, "to": book.period.end}
+        self.panel.state = {"date": {name: end and end.isoformat() for name, end in ends.items()}}
         self._first_period = self._state.criteria.get("date")
         self.panel.add_class("bf-side")
         main = w.VBox([self._refused, self._error, self.tabs]).add_class("bf-main")
@@ -276,8 +277,3 @@ def explore(
     day = today or book.loaded_on("time_entries") or day_loaded(book.time_entries)
     check_begun(book.period.start, day)
     return Explorer(book, day, title, remark, payments)
-
-
-def _period_of(book: Book) -> dict[str, Any]:
-    ends = {"from": book.period.start, "to": book.period.end}
-    return {"date": {name: end and end.isoformat() for name, end in ends.items()}}

@@ -217,7 +217,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         records, self._records_order = self._behind, order
         label = next(iter(self.view.names(self.result).values()))[self._opened or 0]
         rows = f"{len(records):,} row{'' if len(records) == 1 else 's'}"
-        caption = f"{label}: {rows}, {self._sum_of(records)}"
+        counted = self.view.counted
+        total = format_number(float(records[counted.name].sum()), counted.unit)
+        caption = f"{label}: {rows}, {counted.title.lower()} {total}"
         shown = records.sort_values(order[0], ascending=order[1], kind="stable") if order else records
         # The caption has the name that all rows share.
         shown = shown.drop(columns=[f"{self.key}_name", f"{self.key}_label"], errors="ignore")
@@ -227,11 +229,6 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._records.value = (
             SHOW_ME + table + download_links(f"{self.view.tab.title} {label} rows", records, self._time_zone)
         )
-
-    def _sum_of(self, records: pd.DataFrame) -> str:
-        """Return the figure that records add up to, with its title."""
-        counted = self.view.counted
-        return f"{counted.title.lower()} {format_number(float(records[counted.name].sum()), counted.unit)}"
 
     def _mark(self, row: int | None) -> None:
         names, places = row_labels(self.result), self._places if self.view.tab.opens else {}
