@@ -190,5 +190,3 @@ _RULE = table_of(
     },
     "a rule such as {'firm': 0.1, 'originating': 0.2}",
 )
-CREDIT_READERS = {"credits": read_credits}
-"""The function for the key of the firm's settings. It raises a ParameterError that names the key."""

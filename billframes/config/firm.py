@@ -14,17 +14,24 @@ from billframes._shared.messages import warn
 from billframes._shared.names import join_names, type_in_words
 from billframes._shared.suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
-from billframes.config.credits import CREDIT_READERS, CreditRule
+from billframes.config.credits import CreditRule, read_credits
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
-from billframes.config.ledger import LEDGER_READERS, LedgerSettings
-from billframes.config.taxes import TAX_READERS, PaymentOrder, Tax
-from billframes.config.watch import WATCH_READERS, Rule
+from billframes.config.ledger import LedgerSettings, read_names
+from billframes.config.taxes import PaymentOrder, Tax, read_payment_order, read_taxes
+from billframes.config.watch import Rule, read_rules
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
 from billframes.periods import MONTHS, DateLike, FiscalYear
 from billframes.wings import module_of, wings
 
 __all__ = ["FirmSettings", "Target", "Tax", "describe_settings"]
 
+_READERS = READERS | {
+    "taxes": read_taxes,
+    "payment_order": read_payment_order,
+    "ledger": read_names,
+    "credits": read_credits,
+    "watch": read_rules,
+}
 _BY_USER = ("user_hours", "user_start", "user_end", "leave", "targets", "standard_rates", "cost_rates", "roles")
 
 
@@ -156,7 +163,7 @@ class FirmSettings:
     watch: Sequence[Rule | Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
-        for name, read in (READERS | TAX_READERS | LEDGER_READERS | CREDIT_READERS | WATCH_READERS).items():
+        for name, read in _READERS.items():
             # The class is frozen for users. Here text dates become dates, and ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
         self._check_people()

@@ -53,9 +53,6 @@ _TABLE = table_of(
 )
 
 
-def _ledger(value: Any, key: str) -> LedgerSettings:
+def read_names(value: Any, key: str) -> LedgerSettings:
+    """Return the names in the firm's books."""
     return value if isinstance(value, LedgerSettings) else LedgerSettings(**_TABLE(value, key))
-
-
-LEDGER_READERS = {"ledger": _ledger}
-"""The function for the key of the firm's settings. It raises a ParameterError that names the key."""

@@ -83,7 +83,8 @@ def _kinds(value: Any) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in kinds)
 
 
-def _taxes(value: Any, key: str) -> tuple[Tax, ...]:
+def read_taxes(value: Any, key: str) -> tuple[Tax, ...]:
+    """Return the taxes in a list; refuse two rates of one tax that hold at once."""
     taxes: tuple[Tax, ...] = list_of(_tax)(value, key)
     for one, other in itertools.combinations(taxes, 2):
         _refuse_overlap(one, other, key)
@@ -150,7 +151,3 @@ def read_payment_order(value: Any, key: str) -> PaymentOrder:
     if missing := [part for part in PARTS if part not in order]:
         raise ParameterError(f"{key} lacks {missing[0]!r}; name each of {PARTS} once.")
     return order
-
-
-TAX_READERS = {"taxes": _taxes, "payment_order": read_payment_order}
-"""The function for each key of the firm's settings. It raises a ParameterError that names the key."""

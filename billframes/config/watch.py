@@ -91,7 +91,8 @@ class Rule:
         return amount > self.limit if self.how == "above" else self.size(amount) >= 1
 
 
-def _watch(value: Any, key: str) -> tuple[Rule, ...]:
+def read_rules(value: Any, key: str) -> tuple[Rule, ...]:
+    """Return the rules in a list; refuse a rule that is there twice."""
     rules: tuple[Rule, ...] = list_of(_rule)(value, key)
     if twice := [nth for nth, rule in enumerate(rules) if rule in rules[:nth]]:
         raise ParameterError(f"{key}[{twice[0]}] is there twice; remove one of them.")
@@ -149,5 +150,3 @@ _READERS: dict[str, Reader] = {
     "least": mapping_of(_positive, "a table such as {worked_amount = 10000}"),
     "days": _days,
 }
-WATCH_READERS = {"watch": _watch}
-"""The function for the key of the firm's settings. It raises a ParameterError that names the key."""
