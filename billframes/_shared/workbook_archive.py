@@ -60,9 +60,9 @@ class Archive:
         """Close the file."""
         self._archive.close()
 
-    def count_cell(self) -> None:
-        """Count a cell; raise `ParameterError` if there are too many."""
-        self._cells += 1
+    def count_cells(self, number: int = 1) -> None:
+        """Count cells; raise `ParameterError` if there are too many."""
+        self._cells += number
         if self._cells > self.max_cells:
             raise self.too_many_cells()
 

@@ -184,7 +184,7 @@ class _SheetReader(TextReader):
             self._names.clear()
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
-        self._book.count_cell()
+        self._book.count_cells()
         self._attributes, self._value, self._formula = attributes, "", None
         self.runs.clear()
 
@@ -287,6 +287,8 @@ class _RowReader(_SheetReader):
         cells = self.found[-1][1]
         if len(cells) >= place:
             raise DamagedWorkbookError("a cell is there twice")
+        # Rows with a single cell far to the right would need more memory than the file.
+        self._book.count_cells(place - 1 - len(cells))
         cells.extend([None] * (place - 1 - len(cells)))
         cells.append(value)
 

@@ -229,17 +229,25 @@ def test_a_file_of_very_many_rows_and_a_workbook_that_unpacks_to_gigabytes_stop_
     rows = (",10/06/2026,Invoice,1,Quillon,,1.00,1.00\r\n" * 15_000).encode()
     with pytest.raises(ParameterError, match="has more than 100,000 cells"):
         read(AGING.encode() + rows, max_cells=100_000)
+    wide = _workbook_of([["1"] * 40] * 300)
+    with pytest.raises(ParameterError, match="has more than 10,000 cells"):
+        read(wide, max_cells=10_000)
+    with pytest.raises(ParameterError, match="has more than 1,000 bytes"):
+        read(wide, max_bytes=1_000)
+    # The file has twenty cells, each in the last column.
+    with pytest.raises(ParameterError, match="has more than 100,000 cells"):
+        read(_workbook_of([[None] * 16_383 + ["1"]] * 20), max_cells=100_000)
+    assert time.perf_counter() - began < 20
+
+
+def _workbook_of(rows):
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
-    for _ in range(300):
-        sheet.append(["1"] * 40)
+    for row in rows:
+        sheet.append(row)
     file = io.BytesIO()
     book.save(file)
-    with pytest.raises(ParameterError, match="has more than 10,000 cells"):
-        read(file.getvalue(), max_cells=10_000)
-    with pytest.raises(ParameterError, match="has more than 1,000 bytes"):
-        read(file.getvalue(), max_bytes=1_000)
-    assert time.perf_counter() - began < 20
+    return file.getvalue()
 
 
 def edited_workbook(edit):
