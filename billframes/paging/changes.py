@@ -36,7 +36,7 @@ from itertools import accumulate
 
 from billframes.errors import PagingError
 from billframes.paging.date_windows import query_for_days, read_windows
-from billframes.paging.key_ranges import KeyRangeReader, read_key_ranges
+from billframes.paging.key_ranges import KeyRangeReader
 from billframes.paging.list_schema import ListSchema, Query, parameter
 from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
@@ -129,7 +129,7 @@ def read_list(scheduler: Scheduler, query: Query, store: RecordStore, first: Pag
     """
     if scheduler.schema.date_sort:
         return read_windows(scheduler, query, store, first)
-    return read_key_ranges(scheduler, query, scheduler.schema.key_sorts, store, first=first)
+    return KeyRangeReader(scheduler, query, store, first=first).read()
 
 
 class ChangeReader:
@@ -236,14 +236,14 @@ class ChangeReader:
         """Read changes of more than a page; return whether no change can have been missed."""
         scheduler, created = self._scheduler, self._scheduler.schema.creation_sort
         if created:
-            read_key_ranges(scheduler, query, (created,), self._changed)
+            KeyRangeReader(scheduler, query, self._changed, sorts=[created]).read()
             return True
         read, before = scheduler.new_store(), self._changed.updates
         if scheduler.schema.date_sort:
             read_windows(scheduler, query, read, first)
             self._changed.merge(read)
         else:
-            reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, read, first=first)
+            reader = KeyRangeReader(scheduler, query, read, first=first)
             complete = reader.read_first_sort()
             self._changed.merge(read)
             if not complete and (self._changed.updates > before or len(read) != first.total):

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from billframes.errors import DecodeError, PagingError, RefusedError
-from billframes.paging.key_ranges import KeyRangeSet, read_key_ranges
+from billframes.paging.key_ranges import KeyRangeReader, KeyRangeSet
 from billframes.paging.list_schema import Query, parameter, with_parameters
 from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
@@ -225,7 +225,7 @@ def _read_days(scheduler: Scheduler, query: Query, days: list[dt.date], store: R
 
 
 def _read_part(scheduler: Scheduler, query: Query, added_filters: Query, store: RecordStore) -> None:
-    read_key_ranges(scheduler, query, scheduler.schema.key_sorts, store, added_filters=added_filters)
+    KeyRangeReader(scheduler, query, store, added_filters=added_filters).read()
 
 
 def _requests_of_day(scheduler: Scheduler, query: Query, day: dt.date, filters: list[Query]) -> Iterator[PageRequest]:

@@ -84,24 +84,9 @@ def leave_no_gap(one: KeyRange, other: KeyRange) -> bool:
     return any(_differ(key, first) or _differ(key, last) for key in one.key_set & other.key_set)
 
 
-def read_key_ranges(
-    scheduler: Scheduler,
-    query: Query,
-    sorts: Sequence[tuple[str, ...]],
-    store: RecordStore,
-    *,
-    added_filters: Query = (),
-    first: Page | None = None,
-) -> int | None:
-    """Read a list as `KeyRangeReader` does; return its total if every page reported the same, else None."""
-    reader = KeyRangeReader(scheduler, query, sorts, store, added_filters=added_filters, first=first)
-    reader.read()
-    return reader.count
-
-
 class KeyRangeReader:
     """
-    Reads a list by key ranges, under one sort after another.
+    Reads a list by key ranges, under one of the `sorts` after another; by default, under all that fit the list.
 
     `added_filters` are the parameters of the query that the reader added. `first` is the page at offset 0, in any sort.
     """
@@ -110,9 +95,9 @@ class KeyRangeReader:
         self,
         scheduler: Scheduler,
         query: Query,
-        sorts: Sequence[tuple[str, ...]],
         store: RecordStore,
         *,
+        sorts: Sequence[tuple[str, ...]] = (),
         added_filters: Query = (),
         first: Page | None = None,
     ) -> None:
@@ -120,6 +105,7 @@ class KeyRangeReader:
         self._store = store
         self._first = first
         self._sort = parameter(query, "sort")
+        sorts = sorts or scheduler.schema.key_sorts
         ties = {sort: first.largest_tie(sort) if first else 0 for sort in sorts}
         most = scheduler.page_size * OVERLAP_OF_TEXT
         # First the sort that worked last time, then those with few equal keys on the first page.
@@ -152,14 +138,18 @@ class KeyRangeReader:
         range_set = self._range_sets[0]
         return range_set.close_gaps(len(range_set.ranges) // 2 + 5, lambda: self.all_counted)
 
-    def read(self) -> None:
-        """Read until the ranges cover the list; raise `PagingError` if they do so under no sort within the budget."""
+    def read(self) -> int | None:
+        """
+        Read until the ranges cover the list; return its total if every page reported the same, else None.
+
+        Raise `PagingError` if the ranges cover the list under no sort within the budget.
+        """
         while self._place < len(self._range_sets):
             self._begin()
             range_set = self._range_sets[self._place]
             if range_set.close_gaps(2 * len(range_set.ranges) + 10):
                 self._scheduler.last_sort = self._sorts[self._place]
-                return
+                return range_set.count
             self._place += 1
         tried = ", then by ".join(",".join(sort) for sort in self._sorts) or "nothing: no sort fits"
         raise PagingError(

@@ -50,7 +50,7 @@ def read_undated(
     proved.
     """
     for tries in count(1):
-        reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, store, first=first)
+        reader = KeyRangeReader(scheduler, query, store, first=first)
         complete = reader.read_first_sort()
         started = scheduler.take_earliest_time()
         all_here = not complete and reader.all_counted

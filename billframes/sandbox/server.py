@@ -11,7 +11,6 @@ import asyncio
 import math
 import os
 import socket
-import sqlite3
 import threading
 import time
 import weakref
@@ -185,8 +184,9 @@ class Sandbox:
         listener = self._listener = _listen(self._host, self._port)
         _started.add(self)
         try:
+            fill = partial(seed_database, seed=self._seed, size=self._size)
             template = partial(template_path, seed=self._seed, size=self._size)
-            self._store = Store(self._db, self._seed_database, template=template, audit=self._audit)
+            self._store = Store(self._db, fill, template=template, audit=self._audit)
             self._port = listener.getsockname()[1]
             self._serve(listener)
             if self._trouble.writes_per_second:
@@ -217,9 +217,6 @@ class Sandbox:
         finally:
             if store is not None:
                 store.close()
-
-    def _seed_database(self, connection: sqlite3.Connection) -> None:
-        seed_database(connection, seed=self._seed, size=self._size)
 
     def _serve(self, listener: socket.socket) -> None:
         app = application(
