@@ -20,7 +20,6 @@ import httpx
 from billframes.errors import ApiError, BillframesError, DecodeError, ParameterError
 from billframes.transport.pacing import Refusal
 
-# The encodings that requests accept.
 # The header `location` under another name, by which httpx does not know it.
 REDIRECT = "billframes-location"
 ENCODINGS = "gzip, deflate"
