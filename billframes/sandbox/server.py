@@ -17,7 +17,6 @@ import weakref
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from billframes._shared.forks import Process, in_each_child
@@ -126,9 +125,7 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
-from types import TracebackType
 
 import httpx
 
@@ -66,9 +65,7 @@ class Redaction:
     def __enter__(self) -> None:
         self._before: Token[bool] = _under_way.set(True)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         _under_way.reset(self._before)
         for each in chain_of(error):
             each.__traceback__ = None
