@@ -83,13 +83,17 @@ def test_a_failed_connection_is_retried_and_then_named(fake, connect, failure):
     assert len(fake.requests) == 3
 
 
-def test_retry_after_is_honoured(fake, connect, monkeypatch):
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [("7", 7.0), ("Sat, 31 Oct 2026 20:00:09 GMT", 9.0), ("Sat, 31 Oct 2026 19:59:00 GMT", 0.0)],
+)
+def test_retry_after_is_honoured(fake, connect, monkeypatch, asked, seconds):
     waits = []
     monkeypatch.setattr(RateLimiter, "hold_back", lambda _self, seconds: waits.append(seconds))
-    busy = httpx.Response(429, headers={"retry-after": "7"})
+    busy = httpx.Response(429, headers={"retry-after": asked, "date": "Sat, 31 Oct 2026 20:00:00 GMT"})
     fake.answers["/v2/practice-areas"] = [busy, {"data": []}]
     connect(retries=1).practice_areas()
-    assert waits == [7.0]
+    assert waits == [seconds]
 
 
 def test_a_request_is_given_up_after_five_refusals_a_retry_though_others_are_granted(fake, connect, monkeypatch):
