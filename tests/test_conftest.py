@@ -62,6 +62,7 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "passed"), [("", 6), ("--slow", 7), ("--everything", 13)])
 def test_slow_tests_and_cases_are_left_out_in_every_process_unless_they_are_requested(project, word, passed):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

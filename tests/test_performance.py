@@ -49,6 +49,7 @@ def test_decoding_matters_to_arrow_takes_little_longer_than_parsing_the_bytes_al
     assert max(map(worst_of, firms())) < 2.2
 
 
+@pytest.mark.slow
 def test_decoding_to_arrow_takes_about_as_long_as_parsing_the_bytes_alone_in_the_worst_shape(pages):
     def worst_of(shape):
         return ratio(lambda: table_of(TIME_ENTRIES, shape), lambda: [msgspec.json.decode(page) for page in shape], 2.5)

@@ -145,6 +145,7 @@ def test_a_scorecard_says_once_that_there_are_no_users():
     assert notes[0].startswith("Without users=, available hours are only those of the people with an entry")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "whole"),
     [*((name, False) for name in EVERYDAY), *(pytest.param(name, True, marks=pytest.mark.slow) for name in FIRMS)],
@@ -183,6 +184,7 @@ def test_due_dates_that_stand_for_no_date_count_as_missing(engine):
     assert row["weighted_days_overdue"] == pytest.approx((10 * 30 + 60) / 11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "none"), [("pandas", pd.DataFrame()), ("pyarrow", pa.table({}))])
 def test_an_empty_frame_without_columns_counts_as_no_rows(engine, none):
     frames = on(change(make_firm(), "invoices", amount=lambda row: row["amount"] - 40.0), ENGINES[engine])

@@ -51,6 +51,7 @@ def check_spans(call, spans, by, columns=COLUMNS):
     assert compared > 2 * len(spans)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_spans_are_those_of_calls_one_by_one(book, seed):
     chance = random.Random(seed)

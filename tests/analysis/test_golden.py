@@ -13,6 +13,7 @@ from tests.analysis import golden, golden_firms
 ON_POLARS = [pytest.mark.slow, pytest.mark.sweep(keep=0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["pandas", pytest.param("polars", marks=ON_POLARS)])
 def test_figures_of_edge_cases_are_as_before(engine):
     compare(engine, golden.results(golden.cases_of_edges(engine)))

@@ -68,6 +68,7 @@ def test_peers_are_the_analyses_of_the_firm(book):
         assert rows[f"peer_{name}"].unique() == pytest.approx(here[name].mean())
 
 
+@pytest.mark.slow
 def test_fees_count_for_chosen_matters_and_discounts_as_in_realization(book):
     other = copy.copy(book)
     policies = {"matter_types": ["contingency", "hourly"], "discounts": "items"}

@@ -36,6 +36,7 @@ def test_the_tool_is_there_only_if_it_was_allowed(private, server, refusal):
     assert "There is no tool 'credits'" in refusal("credits", period="2026")
 
 
+@pytest.mark.slow
 def test_credits_under_other_shares_are_those_of_the_book(private, firm_mirror, settings):
     answer = answer_of(
         call(private, "credits", {"period": "2026-01-01 to 2026-10-31", "compare": '{"originating": 0.15}'})

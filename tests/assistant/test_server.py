@@ -179,6 +179,7 @@ def test_a_search_for_a_word_of_the_trade_finds_what_it_is_here(ask):
         assert found.get("text") or found["figures"] or found["analyses"], word
 
 
+@pytest.mark.slow
 def test_narratives_are_there_if_asked_for(firm_mirror, ask):
     question = {"measure": "client_hours", "period": "2026-10", "top": 5}
     columns = lambda answer: [each["name"] for each in answer["columns"]]  # noqa: E731
@@ -186,6 +187,7 @@ def test_narratives_are_there_if_asked_for(firm_mirror, ask):
     assert "description" in columns(Questions(firm_mirror, narratives=True).ask("records", question))
 
 
+@pytest.mark.slow
 def test_what_stands_out_has_the_books_figures_and_with_pseudonyms_no_name(firm_mirror, sandbox):
     settings = bf.FirmSettings.load(sandbox.firm_settings)
     fees = {"rule": "fixed_fee_hours", "share": 0.01}

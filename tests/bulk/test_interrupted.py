@@ -45,6 +45,7 @@ def interrupted(firm: Firm, text: str, journal: Path | None = None) -> tuple[Pla
     return plan, note
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_far_it_came_and_how_to_finish(firm, journal):
     at = firm.position()
     plan, note = interrupted(firm, "Interrupted", journal)
@@ -86,6 +87,7 @@ def journals(tmp_path, monkeypatch):
     return tmp_path / "journals"
 
 
+@pytest.mark.slow
 def test_resume_without_a_journal_takes_the_newest_unfinished_one(firm, journals, capsys):
     older, newer = (interrupted(firm, f"Edit {text}")[0].journal for text in ("older", "newer"))
     plan_of(firm, 1, "Finished").apply()

@@ -162,6 +162,7 @@ def test_a_fixed_fee_with_time_entries_stays_in_its_matter(firm):
     assert "are assigned to the fixed fee" in reason(client.fixed_fees.plan(frame), "matter_id")
 
 
+@pytest.mark.slow
 def test_what_the_plan_lets_through_the_api_takes(firm, entries):
     """Values of every editable column, changed on many entries: the API refuses none that the plan would send."""
     part = entries.iloc[60:140].copy()

@@ -29,6 +29,7 @@ def test_a_file_is_written_and_passes_its_own_check(tmp_path, capsys):
     assert bf.ebilling.ledes_check(tmp_path / "11819.txt").empty
 
 
+@pytest.mark.slow
 def test_the_example_of_the_help_writes_a_file(tmp_path):
     profile = Path(sandbox_package.__file__).with_name("profiles") / "granite.toml"
     (tmp_path / profile.name).write_bytes(profile.read_bytes())
@@ -56,6 +57,7 @@ def test_the_months_unbilled_work_is_checked(capsys):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_an_invoice_is_checked_without_a_profile(capsys):
     for words in (["11819", "--check"], ["--check", "11819"]):
         assert main(["ledes", *words]) == 0

@@ -86,6 +86,7 @@ def test_fees_collected_need_the_payments_of_the_books(tmp_path, capsys, client)
     assert f"Fees collected: {total:,.2f}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_missing_or_wrong_is_one_sentence(capsys, tmp_path):
     assert main(["credits", "2026-10"]) == 2
     assert "the firm's settings have no [credits]" in capsys.readouterr().err

@@ -60,6 +60,7 @@ def test_a_matters_fees_are_for_bringing_it_answering_for_it_and_the_work():
     assert (found["Ada Stone originating"], found["Ben Stone originating"]) == (135, 45)
 
 
+@pytest.mark.slow
 def test_without_fees_there_are_no_credits():
     for by in ("user", "role", "matter"):
         assert book_of(firm()).credits(rule=RULE, compare=RULE | {"brackets": {"0": 0.3}}, by=by).empty

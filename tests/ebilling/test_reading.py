@@ -194,6 +194,7 @@ pieces = st.sampled_from(
 files = st.binary(max_size=300) | st.lists(pieces | st.text(max_size=20), max_size=12).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @given(files)

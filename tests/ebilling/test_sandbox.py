@@ -143,6 +143,7 @@ def test_a_deleted_record_ends_the_check_with_its_own_error(book, client):
         ledes_check(frames, number, client=client)
 
 
+@pytest.mark.slow
 def test_hidden_rates_are_reported_for_an_invoice(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client, pytest.warns(bf.errors.RatesHiddenWarning):
         found = ledes_check(bf.book("2026-10", client=client), "11819", profile=profile("granite"))

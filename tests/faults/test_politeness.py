@@ -169,6 +169,7 @@ class PerWindow:
         exchange.send(200, b'{"data": {"balance": 1, "overdue": 0, "overdue30": 0, "overdue60": 0, "overdue90": 0}}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "at_once"), [(60, 1000), (300, 10), (10**6, 3)])
 def test_a_load_succeeds_if_the_server_grants_few_calls_and_states_no_wait(minutes_last_a_second, most, at_once):
     fault = PerWindow(most, 1.0, at_once)

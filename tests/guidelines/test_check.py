@@ -337,6 +337,7 @@ def test_invoices_are_checked_by_their_dates_and_count_above_their_items(tmp_pat
     assert bf.Guidelines.summary(pd.concat([found, item])).iloc[-1]["at_risk"] == Decimal("400.00")
 
 
+@pytest.mark.slow
 def test_rules_apply_from_and_until_their_dates_and_only_to_their_scope(tmp_path):
     rows = [{}, PARALEGAL, {"date": "2026-03-10"}]
     for scope, items in {

@@ -304,6 +304,7 @@ def demo(client, ledger):
     return book, book.payments(ledger)
 
 
+@pytest.mark.slow
 def test_the_demos_payments_are_the_settled_parts_of_its_invoices(demo, ledger):
     book, frame = demo
     assert (frame["fee_amount"] + frame["expense_amount"] + frame["tax_amount"] - frame["amount"]).abs().max() < 0.005
@@ -390,6 +391,7 @@ def test_a_write_off_and_a_payment_in_order_leave_the_rest_open():
     assert round(result["collected_ratio"], 4) == 0.2992
 
 
+@pytest.mark.slow
 def test_collected_adds_up_to_the_cash_by_every_key_and_basis(demo):
     book, frame = demo
     october = frame[frame["payment_date"].between("2026-10-01", "2026-10-31")]

@@ -154,6 +154,7 @@ def test_after_nights_with_edits_each_part_is_that_of_sql(closed, firm, writer, 
         assert whole[column].drop("cohort_amount").to_dict() == pytest.approx(figures.to_dict())
 
 
+@pytest.mark.slow
 def test_parts_have_the_record_the_person_and_the_day(closed, writer):
     entry = writer.time_entries("2026-09", billed=False, billing_type="billable").iloc[0]
     other = writer.matters(archived=False).query("matter_type == 'hourly' and client_id != @entry.client_id").iloc[0]

@@ -233,6 +233,7 @@ def test_unknown_names_and_no_rows_are_said(asked):
     assert "no hours in January 2024." in asked.inner_text(".ask h3")
 
 
+@pytest.mark.slow
 def test_an_old_browser_keeps_the_page(offline, october, tmp_path):
     page = offline.new_page()
     page.add_init_script("delete window.DecompressionStream")
@@ -241,6 +242,7 @@ def test_an_old_browser_keeps_the_page(offline, october, tmp_path):
     page.close()
 
 
+@pytest.mark.slow
 def test_a_phone_scrolls_only_the_table(offline, october, tmp_path):
     page = offline.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
@@ -331,6 +333,7 @@ def test_answers_are_the_sums_of_the_cube(asked, october, seed):
         assert {name: answer[name] for name in known} == pytest.approx(known, abs=0.005)
 
 
+@pytest.mark.slow
 def test_cash_is_a_subject_from_the_first_month_that_the_books_cover(offline, october, tmp_path, monkeypatch):
     files = bf.ledger.sandbox_reports(tmp_path)
     read = read_ledgers(october, [*files.values()], must_fit=True)

@@ -100,6 +100,7 @@ def test_draft_bills_name_their_clients(october):
         assert not each.detail.startswith(("the oldest", "of "))
 
 
+@pytest.mark.slow
 def test_a_matter_over_its_budget_is_on_the_list_of_its_lawyer(october):
     book = copy.copy(october.book)
     work = october.result("wip", by="matter", as_of=october.as_of).sort_values("total").iloc[-1]

@@ -122,6 +122,7 @@ def test_ranges_joined_by_any_shared_key_lose_rows(monkeypatch):
     assert broken_among("matters, many ties, 0.1 changes", 60)
 
 
+@pytest.mark.slow
 def test_without_catch_up_promises_are_broken(monkeypatch):
     monkeypatch.setattr(ChangeReader, "_catch_up", lambda _self: False)
     assert broken_among("days, 0.5 changes", 30)

@@ -21,6 +21,7 @@ def month(watched, sandbox):
     return load("2026-10", settings=str(sandbox.firm_settings), client=watched)
 
 
+@pytest.mark.slow
 def test_the_findings_of_a_rule_are_one_point_first_and_displace_little(watched, month):
     found, bare = (key_points(each) for each in (month, with_settings(month, replace(month.settings, watch=()))))
     said = " ".join(each.text for each in found)
@@ -41,6 +42,7 @@ def test_the_findings_of_a_rule_are_one_point_first_and_displace_little(watched,
     assert [*points(month.only("practice_area:Litigation"))] == []
 
 
+@pytest.mark.slow
 def test_what_a_key_point_says_and_what_the_report_cannot_know_is_left_out(month):
     unknown = [{"figure": "receivables", "moved_by": 1e-6}, {"rule": "old_data", "days": 1e-9}]
     with_floor = bf.FirmSettings(realization_floor=0.9, watch=[BILLED, *unknown])

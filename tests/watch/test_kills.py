@@ -91,6 +91,7 @@ def nights(watched, tmp_path, capsys):
     return Nights(watched, tmp_path, capsys)
 
 
+@pytest.mark.slow
 def test_a_watch_that_ends_at_any_step_is_finished_by_the_next(nights, monkeypatch):
     seen = {}
     look = command.look
@@ -138,6 +139,7 @@ def test_a_watch_that_ends_at_any_step_is_finished_by_the_next(nights, monkeypat
         before = new | still
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("kill", range(50))
 def test_nothing_is_forgotten_or_repeated_after_a_kill(nights, kill):
@@ -155,6 +157,7 @@ def test_nothing_is_forgotten_or_repeated_after_a_kill(nights, kill):
     nights.check()
 
 
+@pytest.mark.slow
 def test_two_watches_at_once_say_it_once(nights, watched, tmp_path, monkeypatch, capsys):
     nights.night(0)
     both = [

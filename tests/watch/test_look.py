@@ -27,6 +27,7 @@ def book(watched):
     return watched.book("2026-10")
 
 
+@pytest.mark.slow
 def test_what_holds_is_beyond_its_number(watched, book):
     rules = [
         {"figure": "billing_realization", "by": "client", "below": 0.85},
@@ -48,6 +49,7 @@ def test_what_holds_is_beyond_its_number(watched, book):
         assert values
 
 
+@pytest.mark.slow
 def test_the_sentence_names_the_figure_the_group_the_days_and_the_cause(watched, book):
     rule = {"figure": "billing_realization", "by": "client", "below": 0.85, "least": {"worked_amount": 10_000}}
     row = book.figures("write_down_amount", "worked_amount", where={"client": "Granite"}, **SPAN).iloc[0]
@@ -83,12 +85,14 @@ def test_a_change_is_against_the_usual_of_twelve_months(watched, book):
     assert {each.key: each.before for each in found} == pytest.approx(usual[moved.index].to_dict())
 
 
+@pytest.mark.slow
 def test_a_ratio_moves_by_points(watched):
     (found,) = holding(watched, {"figure": "billing_realization", "moved_by": 0.001})
     change = abs(found.value - found.before)
     assert f"by {change * 100:,.1f} pts to {found.value:.1%} (usual: {found.before:.1%})." in found.text
 
 
+@pytest.mark.slow
 def test_the_usual_balance_is_the_mean_of_four_months_ends(watched, book):
     ends = [dt.date(2025, 10, 31), dt.date(2026, 1, 31), dt.date(2026, 4, 30), dt.date(2026, 7, 31)]
     usual = sum(book.figures("wip", as_of=day)["wip_amount"].iloc[0] for day in ends) / 4
@@ -96,6 +100,7 @@ def test_the_usual_balance_is_the_mean_of_four_months_ends(watched, book):
     assert found.before == pytest.approx(usual)
 
 
+@pytest.mark.slow
 def test_a_group_that_is_gone_since_the_last_run_has_fallen_to_0(watched):
     rule = {"figure": "wip", "by": "matter", "fell_by": 0.5, "against": "last run", "least": {"wip": 20_000}}
     firm = bf.FirmSettings(watch=[rule])
@@ -124,6 +129,7 @@ def test_what_the_mirror_does_not_know_is_not_checked_and_says_why(watched):
     assert any("have no cost rate in the settings" in each for each in seen.notes)
 
 
+@pytest.mark.slow
 def test_named_rules(watched, book):
     matters = book.time_entries["matter_id"].value_counts().index[:2]
     settings = {
@@ -162,6 +168,7 @@ def test_a_draft_bill_is_that_of_the_lawyer_of_its_largest_item(watched, book):
     assert [each.key for each in named if not each.text.endswith(f"; {lawyers[each.key]} is responsible.")] == []
 
 
+@pytest.mark.slow
 def test_leave_is_not_time_that_is_missing(watched, book):
     rule = {"rule": "no_time", "days": 2}
     (someone, *_) = holding(watched, rule)

@@ -132,6 +132,7 @@ def test_what_waits_adds_up_to_the_analyses(book, firm, pages):
     assert sum(number(row[1]) for row in people[1:-1]) == pytest.approx(number(people[-1][1]), abs=0.8)
 
 
+@pytest.mark.slow
 def test_people_stand_by_role_and_name_unless_the_settings_say_otherwise(book, firm, settings):
     names = firm.people.loc[firm.people["role"] == "attorney", "name"].tolist()
     assert names == sorted(names)
@@ -142,6 +143,7 @@ def test_people_stand_by_role_and_name_unless_the_settings_say_otherwise(book, f
         FirmSettings(report={"order": "rank"})
 
 
+@pytest.mark.slow
 def test_a_persons_page_has_nothing_of_others_and_no_narratives(book, firm, pages):
     entries, users = book.time_entries, book.users
     texts = {each for each in entries["description"].dropna().unique() if len(each) > 12}
@@ -243,6 +245,7 @@ def test_a_frame_without_a_column_is_refused_with_its_name(settings, book, name,
         lacking.week("Raman")
 
 
+@pytest.mark.slow
 def test_settings_without_a_working_day_and_people_without_a_target(client):
     with pytest.raises(
         ParameterError, match="no working day in the year before 26 October 2026: correct `working_days`"
@@ -254,6 +257,7 @@ def test_settings_without_a_working_day_and_people_without_a_target(client):
     assert "Of available hours" in page.html
 
 
+@pytest.mark.slow
 def test_a_book_closes_its_week_on_its_last_working_day(book, firm, pages):
     assert book.week("grace.nakamura@harrowlindqvist.example.com") == pages["grace-nakamura.html"]
     assert book.week()._repr_html_().startswith("<div")

@@ -230,6 +230,7 @@ def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measur
             assert rows[heading_of(measure)].sum() == wanted, (words, row)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 def test_a_row_of_the_scorecard_opens_the_time_entries_of_its_hours(filtered, book_filters):
     of_matters = filtered(practice_area_id=some(book_filters, "practice_area_id", 2))
@@ -389,6 +390,7 @@ def test_a_chart_of_zeros_only_is_left_out():
     assert RECEIVABLES.has_chart(pd.DataFrame({"client_id": ["c1"], "current": [-1.0]}))
 
 
+@pytest.mark.slow
 def test_the_bar_whose_rows_are_shown_is_marked(filtered):
     tab = AnalysisTab(UTILIZATION, "UTC")
     tab.show(filtered())
