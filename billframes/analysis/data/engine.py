@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes.analysis.data.arrow import ArrowRows
-from billframes.analysis.declare.columns import Frame, arrow_column
+from billframes.analysis.declare.columns import Frame, arrow_column, is_categorical
 
 C = nw.col
 
@@ -89,7 +89,7 @@ def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
         return frame.select(C(*measures).sum())
     totals = frame.group_by(*by).agg(C(*measures).sum())
     schema = totals.collect_schema()
-    coded = [name for name in by if schema[name] in (nw.Categorical, nw.Enum)]
+    coded = [name for name in by if is_categorical(schema[name])]
     return totals.with_columns(C(*coded).cast(nw.String)) if coded else totals
 
 

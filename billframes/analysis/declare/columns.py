@@ -6,6 +6,7 @@ A column without any values may have any type, because pandas and DuckDB can't d
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Collection, Iterable
 from typing import Any, NoReturn, TypeAlias
 
@@ -141,6 +142,8 @@ def key_column(name: str, column: str, dtype: Any, value: nw.Expr) -> nw.Expr:
     return value.cast(nw.String) if dtype == nw.Time else value
 
 
+# Narwhals compares types slowly, and each call asks for the same few.
+@functools.lru_cache(maxsize=1_000)
 def is_categorical(dtype: Any) -> bool:
     """Tell whether a type is categorical or an enum."""
     return dtype in _CODED
@@ -172,6 +175,7 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     return value.cast(nw.String) if _is_text(column, dtype) and not needs_no_cast else None
 
 
+@functools.lru_cache(maxsize=1_000)
 def has_kind(dtype: Any, kind: str) -> bool:
     """Tell whether a type, which can be None, holds values of a kind of column; an unknown kind has any type."""
     if dtype is None:

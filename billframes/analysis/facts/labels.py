@@ -27,7 +27,6 @@ def labels(of: Reader, *, own: Iterable[str] = (), kind: str) -> Frame:
     if not parts:
         empty = pa.table({id_: pa.array([], pa.string()), name: pa.array([], pa.string())})
         return from_arrow(next(iter(of.values())), empty)
-    # Of the records, only a few different names remain.
     return stack(parts).group_by(id_).agg(C(name).max())
 
 
@@ -47,4 +46,5 @@ def with_names(call: Reader, rows: Frame) -> Frame:
 
 def _named(of: Reader, frame: str, id_: str, name: str) -> Frame:
     rows = of.select(frame, (id_, name)).filter(~C(id_).is_null() & ~C(name).is_null())
-    return rows.unique(subset=[id_, name])
+    # Of the records, only a few remain.
+    return rows.group_by(id_).agg(C(name).max())

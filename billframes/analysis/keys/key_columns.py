@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.data.expressions import null_column, period_numbers
-from billframes.analysis.declare.columns import UNASSIGNED, UNKNOWN, Frame
+from billframes.analysis.declare.columns import UNASSIGNED, UNKNOWN, Frame, is_categorical
 from billframes.analysis.keys.by import Key
 from billframes.periods import FiscalYear
 
@@ -86,7 +86,7 @@ def of_fact(key: Key) -> Key:
 
 def as_text(rows: Frame) -> Frame:
     """Return rows whose coded text is text."""
-    coded = [name for name, dtype in rows.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
+    coded = [name for name, dtype in rows.collect_schema().items() if is_categorical(dtype)]
     return rows.with_columns(C(*coded).cast(nw.String)) if coded else rows
 
 
