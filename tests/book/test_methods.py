@@ -214,6 +214,14 @@ def test_a_filter_leads_to_a_figure_that_takes_it(october_book, name):
         (lambda book: book.figures("wip", responsible="Harrow"), r"figures\(…, by=…, where={'responsible': …}\)"),
         (lambda book: book.rows("wip", user="Harrow"), r"Pass where={'user': …}\.$"),
         (lambda book: bf.figures("wip", originator="Harrow"), r"Pass where={'originator': …}\."),
+        (
+            lambda book: bf.analysis.wip(book.time_entries, client="Granite"),
+            r"To keep one client: bf.figures\('wip', time_entries=…, …, by=…, where={'client': …}\)\.$",
+        ),
+        (lambda book: bf.analysis.realization(book.time_entries, lawyer="Harrow"), r"where={'responsible': …}"),
+        (lambda book: bf.analysis.aging(book.invoices, where={"client": "Acme"}), r"Use bf.figures\('receivables', "),
+        (lambda book: bf.analysis.wip(book.time_entries, client=book.clients), r"Did you mean 'clients'\?$"),
+        (lambda book: bf.analysis.overdue_invoices(book.invoices, client="Acme"), r"Filter the rows of its result\.$"),
     ],
 )
 def test_a_key_that_is_passed_as_an_argument_leads_to_where(october_book, call, said):

@@ -18,10 +18,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._shared.notes import Note, Rule
 from billframes.analysis.data.engine import arrow_rows, collect_counts, join_by_id, to_dicts
-from billframes.analysis.data.expressions import count_if
+from billframes.analysis.data.expressions import C, count_if
 from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names, has_kind
-
-C = nw.col
 
 _CENT = 0.005
 # An amount can be of unrounded hours, and the hours be rounded to a hundredth.

@@ -15,14 +15,12 @@ import narwhals.stable.v2 as nw
 
 from billframes._shared.format import long_date, span_name
 from billframes.analysis.data.engine import collect_values
-from billframes.analysis.data.expressions import as_day, midnight
+from billframes.analysis.data.expressions import C, as_day, midnight
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import NoDataError, ParameterError
 from billframes.loading.load_info import attached, load_day, load_info
 from billframes.periods import DateLike, FixedCalendar, Period, resolve
-
-C = nw.col
 
 DAYS = "days"
 """

@@ -20,9 +20,8 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes.analysis.data.arrow import ArrowRows
+from billframes.analysis.data.expressions import C
 from billframes.analysis.declare.columns import Frame, arrow_column, is_categorical
-
-C = nw.col
 
 
 def lazy(frame: Frame) -> Frame:

@@ -22,6 +22,7 @@ from billframes._shared.names import join_names, type_in_words
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.data_span import DAYS
 from billframes.analysis.data.engine import SUPPORTED, arrow_rows, from_arrow, to_arrow
+from billframes.analysis.data.expressions import C
 from billframes.analysis.declare.columns import (
     EMPTY,
     IDS,
@@ -35,8 +36,6 @@ from billframes.analysis.declare.columns import (
 )
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach
-
-C = nw.col
 
 # Older versions of Dask have `dask_expr` as a separate package.
 _DASK = {"dask", "dask_expr"}

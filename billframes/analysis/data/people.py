@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-import narwhals.stable.v2 as nw
-
 from billframes._shared.names import first_few
 from billframes._shared.notes import Note, Notes, Rule
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import collect_counts, to_dicts
+from billframes.analysis.data.expressions import C
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
-
-C = nw.col
 
 _UNKNOWN_IDS = Rule(
     name="unknown_ids",

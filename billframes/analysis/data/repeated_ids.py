@@ -18,11 +18,10 @@ import pyarrow as pa
 
 from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import arrow_rows, collect_counts, collect_values
+from billframes.analysis.data.expressions import C
 from billframes.analysis.declare.columns import IDS, Frame, column_names
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
-
-C = nw.col
 
 Numbers = npt.NDArray[np.uint64]
 

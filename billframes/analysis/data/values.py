@@ -19,7 +19,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.names import first_few, join_names
 from billframes._shared.notes import Amount, Count, Note, Notes, Rule
 from billframes.analysis.data.engine import arrow_rows, collect_counts, collect_values, lazy, to_dicts
-from billframes.analysis.data.expressions import as_day, count_if, midnight
+from billframes.analysis.data.expressions import C, as_day, count_if, midnight
 from billframes.analysis.data.repeated_ids import drop_repeated, is_unique
 from billframes.analysis.declare.columns import (
     DATE_OF,
@@ -35,8 +35,6 @@ from billframes.analysis.declare.columns import (
     refuse_odd_ids,
     typed_column,
 )
-
-C = nw.col
 
 _SEEN = 1_000
 _LARGEST = 1e300

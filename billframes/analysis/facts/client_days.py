@@ -8,9 +8,8 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import stack
+from billframes.analysis.data.expressions import C
 from billframes.analysis.declare.columns import DATE_OF, Frame
-
-C = nw.col
 
 _FRAMES = ("time_entries", "matters", "invoices")
 

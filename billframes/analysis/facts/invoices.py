@@ -66,11 +66,9 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import join_by_id, sum_by
-from billframes.analysis.data.expressions import RESIDUE, as_float, midnight, null_column, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, as_float, midnight, null_column, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.config.taxes import KINDS, Tax
-
-C = nw.col
 
 OF_TIME = ("value", "hours", "gross_value", "gross_hours", "hidden")
 _NUMBERS = ("amount", "balance")

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import from_arrow, join_by_id, stack, to_arrow
+from billframes.analysis.data.expressions import C
 from billframes.analysis.declare.columns import ITEMS, Frame
-
-C = nw.col
 
 _KINDS = ("client", "matter", "user")
 _NAMED_IN = (*ITEMS, "invoices", "matters")

@@ -9,12 +9,10 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import join_by_id
-from billframes.analysis.data.expressions import midnight
+from billframes.analysis.data.expressions import C, midnight
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.facts.invoices import invoices
 from billframes.analysis.facts.work import work
-
-C = nw.col
 
 _ITEMS = ("time", "fixed_fee", "expense")
 

@@ -8,16 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import ids_frame, join_by_id, sum_by, to_dicts
-from billframes.analysis.data.expressions import RESIDUE, as_midnight, midnight, or_nan, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, as_midnight, midnight, or_nan, value_if
 from billframes.analysis.declare.columns import MATTER_TYPES, UNASSIGNED, Frame
 from billframes.analysis.facts.last_days import with_last_days
 from billframes.analysis.facts.rates import at_rates
-
-C = nw.col
 
 OLD, ARCHIVED_WORK, ARCHIVED_DEBT, IDLE, OPEN_FEE = _FINDINGS = (
     "old work in progress",

@@ -8,9 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.data.expressions import map_values, midnight
-
-C = nw.col
+from billframes.analysis.data.expressions import C, map_values, midnight
 
 Rates = Mapping[str, float | Mapping[Any, float]]
 

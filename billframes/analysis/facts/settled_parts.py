@@ -8,11 +8,9 @@ import pyarrow as pa
 
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import from_arrow, join_by_id
-from billframes.analysis.data.expressions import RESIDUE, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.facts.invoices import invoices
-
-C = nw.col
 
 FEE_KINDS = {
     "collected_amount": ("cash",),

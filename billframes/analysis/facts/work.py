@@ -56,11 +56,9 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.data.call import Reader
 from billframes.analysis.data.engine import join_by_id, stack, sum_by
-from billframes.analysis.data.expressions import RESIDUE, columns_or_null, null_column, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, columns_or_null, null_column, value_if
 from billframes.analysis.declare.columns import ENUMS, UNKNOWN, Frame, has_kind, source_of
 from billframes.analysis.facts.invoices import invoices, value_of_entry
-
-C = nw.col
 
 KINDS = ("time", "fixed_fee", "expense", "fees", "balance")
 _IDS = ("invoice_id", "client_id", "matter_id", "user_id")

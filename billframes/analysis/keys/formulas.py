@@ -10,13 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.data.expressions import ratio
+from billframes.analysis.data.expressions import C, ratio
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis
-
-C = nw.col
 
 _SUM = re.compile(r"\w+(?: [+-] \w+)+")
 

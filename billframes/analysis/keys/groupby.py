@@ -28,7 +28,7 @@ from billframes._shared.notes import Rule
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, eager_from_arrow, join_by_id, to_arrow
-from billframes.analysis.data.expressions import RESIDUE, map_values, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, map_values, value_if
 from billframes.analysis.data.native import nan_to_null
 from billframes.analysis.data.repeated_ids import count_many_missing
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
@@ -48,8 +48,6 @@ from billframes.analysis.keys.key_columns import (
     shares_of_originators,
 )
 from billframes.periods import CALENDAR_YEAR
-
-C = nw.col
 
 OF_MATTERS = ("responsible_", "practice_area_", "originator_")
 """The beginnings of columns that belong to matters; those of matters' own names have other beginnings."""

@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, to_arrow
-from billframes.analysis.data.expressions import null_column, period_numbers
+from billframes.analysis.data.expressions import C, null_column, period_numbers
 from billframes.analysis.declare.columns import UNASSIGNED, UNKNOWN, Frame, is_categorical
 from billframes.analysis.keys.by import Key
 from billframes.periods import FiscalYear
 
-C = nw.col
 _EPOCH, _DAY = dt.date(1970, 1, 1).toordinal(), 86_400_000_000  # in microseconds
 
 

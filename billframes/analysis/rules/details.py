@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import narwhals.stable.v2 as nw
-
 from billframes._shared.names import join_names
 from billframes._shared.notes import Amount, Rule
 from billframes.analysis.data.engine import collect_counts
-from billframes.analysis.data.expressions import value_if
+from billframes.analysis.data.expressions import C, value_if
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.keys.groupby import Keys
-
-C = nw.col
 
 _A_CENT = 0.005
 _KINDS = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed_fee", "invoices": "fees"}

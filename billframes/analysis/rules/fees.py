@@ -13,7 +13,7 @@ from billframes._shared.names import join_names
 from billframes._shared.notes import Count
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_counts
-from billframes.analysis.data.expressions import count_if, is_in_period
+from billframes.analysis.data.expressions import C, count_if, is_in_period
 from billframes.analysis.declare.columns import ENUMS, MATTER_TYPES, UNKNOWN
 from billframes.analysis.facts.work import is_fee, work
 from billframes.analysis.keys.groupby import Keys, Sum, Totals
@@ -29,8 +29,6 @@ from billframes.analysis.rules.invoices import (
 from billframes.analysis.rules.loads import has_removed_rows, need_work_on_invoices
 from billframes.analysis.rules.people import UNKNOWN_TYPE
 from billframes.periods import Period
-
-C = nw.col
 
 _ONE = nw.lit(1.0)
 _A_CENT = 0.005

@@ -18,7 +18,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.names import first_few
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import sum_by, to_dicts
-from billframes.analysis.data.expressions import midnight, quotient
+from billframes.analysis.data.expressions import C, midnight, quotient
 from billframes.analysis.facts.capacity import available_hours
 from billframes.analysis.facts.items import items
 from billframes.analysis.facts.labels import labels
@@ -28,8 +28,6 @@ from billframes.analysis.rules.people import DAYS_OUTSIDE, HOLIDAYS, LATER_JOINE
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import load_day, load_info
 from billframes.periods import Period
-
-C = nw.col
 
 # People can have no entry in their first days.
 _DAYS = dt.timedelta(days=14)

@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.names import join_names
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect_values, join_by_id
-from billframes.analysis.data.expressions import as_day, day_number
+from billframes.analysis.data.expressions import C, as_day, day_number
 from billframes.analysis.data.native import select_columns
 from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
 from billframes.analysis.rules.periods import (
@@ -35,8 +35,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info
 from billframes.periods import Period, local_day
-
-C = nw.col
 
 ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")
 """The filters of items. They are harmless for analyses that judge each item separately."""

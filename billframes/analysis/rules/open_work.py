@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 from billframes._shared.names import first_few, join_names
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, collect_counts, collect_values, to_dicts
-from billframes.analysis.data.expressions import as_float
+from billframes.analysis.data.expressions import C, as_float
 from billframes.analysis.declare.columns import ITEMS, UNKNOWN, Frame
 from billframes.analysis.facts.work import is_of_unknown_matter_type
 from billframes.analysis.keys.groupby import Keys, Sum, Totals
@@ -17,8 +17,6 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED
 from billframes.analysis.rules.details import note_details
 from billframes.analysis.rules.invoices import ABSENT_WORK, UNKNOWN_INVOICE
 from billframes.analysis.rules.people import UNKNOWN_TYPE
-
-C = nw.col
 
 _KINDS = {"time_entries": "time", "expenses": "expense", "fixed_fees": "fixed_fee"}
 _ONE = nw.lit(1.0)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import narwhals.stable.v2 as nw
-
 from billframes._shared.names import first_few
 from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.expressions import C
 from billframes.analysis.declare.columns import UNASSIGNED, Frame
-
-C = nw.col
 
 _SETTINGS = "Ask whoever keeps the firm's settings to"
 

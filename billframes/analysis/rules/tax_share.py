@@ -18,10 +18,8 @@ import narwhals.stable.v2 as nw
 
 from billframes._shared.notes import Notes, Rule
 from billframes.analysis.data.engine import sum_by, to_dicts
-from billframes.analysis.data.expressions import RESIDUE, count_if, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, count_if, value_if
 from billframes.analysis.declare.columns import Frame
-
-C = nw.col
 
 # Two invoices of a small firm can have the same write-up.
 _SEVERAL = 3
