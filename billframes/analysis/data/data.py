@@ -13,7 +13,7 @@ place reaches neither the converted columns nor the facts.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -140,7 +140,7 @@ class Data:
         self.natives |= given
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self._settings, self.natives)
+        return partial(Data, self._settings, **self.natives), ()
 
     def __contains__(self, name: object) -> bool:
         return name in self.natives
@@ -255,10 +255,6 @@ class Data:
     def nbytes(self) -> int:
         """The size of the facts that are kept, in bytes."""
         return sum(rows.to_native().nbytes for rows, _ in self._kept.facts.values())
-
-
-def _unpickled(settings: FirmSettings | None, natives: Mapping[str, Any]) -> Data:
-    return Data(settings, **natives)
 
 
 def _copy(native: Any) -> Any:
