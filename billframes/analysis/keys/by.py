@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from billframes._shared.names import closest, type_in_words
 from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, UNASSIGNED, UNKNOWN, selects_for
@@ -61,9 +61,7 @@ class Sources:
 
     # The columns of the rows to group.
     rows: frozenset[str]
-    # The frames of `JOINED` that were passed, by "matter", "user" and "client".
-    frames: Any
-    # The columns of each frame of `JOINED`; empty for those that were not passed.
+    # The columns of each frame of `JOINED`, by "matter", "user" and "client"; empty for those that were not passed.
     columns: Mapping[str, frozenset[str]]
     settings: FirmSettings
     # The columns of the time entries, expenses, fixed fees and invoices that were passed, by frame. It is empty if the
@@ -112,7 +110,7 @@ class Key:
 
     @property
     def details(self) -> dict[str, str]:
-        """As in `Grouping`."""
+        """The key's columns that the rows have themselves, though a list has them, too: each with this list."""
         if not {*self.parts[0]}.isdisjoint(chain.from_iterable(self.joined.values())):
             return {}
         own = [column for column in self.base if column not in (*ITEM_IDS, *self.columns[1:])]
@@ -121,12 +119,8 @@ class Key:
 
     @property
     def only_from(self) -> str | None:
-        """
-        The frame that alone has the key's values: "matter", "user" or "client".
-
-        Matter types are not included, because the analyses warn of unknown types.
-        """
-        if not set(self.parts[0]).isdisjoint(self.base) or self.columns == ("matter_type",):
+        """The frame that alone has the key's values: "matter", "user" or "client"."""
+        if not set(self.parts[0]).isdisjoint(self.base):
             return None
         return next(
             (name for name, columns in self.joined.items() if not columns.keys().isdisjoint(self.parts[0])), None
@@ -143,23 +137,6 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     keys = [_find(KEY_OF_COLUMN.get(name, name), sources) for name in names_in(by)]
     # Two words of the trade can name the same key.
     return tuple({key.columns: key for key in keys}.values())
-
-
-def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | None:
-    """Return the key of matter types, which the rows or the matters can have; None if neither has them."""
-    if "matter_type" in sources.rows and not (prefer_matters and "matter_type" in sources.columns["matter"]):
-        return Key(("matter_type",), ("matter_type",), (("matter_type",),), missing=UNKNOWN)
-    if "matter_type" in sources.columns["matter"]:
-        joined = {"matter": {"_matter_type": "matter_type"}}
-        return Key(("matter_type",), ("matter_id",), (("_matter_type",),), joined, missing=UNKNOWN)
-    return None
-
-
-def _matter_type_key(sources: Sources) -> Key | None:
-    if not sources.prefer("matter_type", "matter"):
-        return matter_type_key(sources)
-    key = matter_type_key(sources, prefer_matters=True)
-    return _or_own(key, sources) if key and key.joined else key
 
 
 def _or_own(key: Key, sources: Sources) -> Key:
@@ -182,7 +159,10 @@ def _find(name: str, sources: Sources) -> Key:
             )
         return Key((name,), (f"_{name}",), ((f"_{name}",),))
     if name == "matter_type":
-        return _matter_type_key(sources) or _raise_missing(name, "matters", "matter_type")
+        if name not in sources.rows | sources.columns["matter"]:
+            _raise_missing(name, "matters", name)
+        # Facts have the type of each row's matter.
+        return Key((name,), (name,), ((name,),), missing=UNKNOWN)
     if name == "role":
         return _role_key(sources)
     return _column_key(name, sources)

@@ -41,7 +41,6 @@ from billframes.analysis.keys.key_columns import (
     concat_keys,
     key_columns,
     label_of_key,
-    of_fact,
     own_labels,
     period_name,
     period_number,
@@ -158,8 +157,8 @@ class Keys:
         there = frozenset(columns).union(*(call.columns(name) for name in rows))
         kinds = {name: call.columns(name) for name in (*ITEMS, "invoices") if name in call} if rows else {}
         of_lists = {name: call.columns(f"{name}s") for name in JOINED}
-        sources = Sources(there, call, of_lists, call.settings, kinds)
-        return cls(tuple(map(of_fact, find_keys(by, sources))), sources, call)
+        sources = Sources(there, of_lists, call.settings, kinds)
+        return cls(find_keys(by, sources), sources, call)
 
     @classmethod
     def of_invoices(cls, call: Call, by: By) -> Keys:

@@ -76,13 +76,6 @@ def period_name(time: str) -> nw.Expr:
     return nw.concat_str(*start, year.cast(nw.String), nw.lit(separator), number)
 
 
-def of_fact(key: Key) -> Key:
-    """Return a key as the rows of facts have it: with the matter's type as a column of their own."""
-    if key.columns == ("matter_type",):
-        return Key(key.columns, ("matter_type",), (("matter_type",),), missing=UNKNOWN)
-    return key
-
-
 def as_text(rows: Frame) -> Frame:
     """Return rows whose coded text is text."""
     coded = [name for name, dtype in rows.collect_schema().items() if is_categorical(dtype)]
