@@ -35,8 +35,9 @@ def check_names(call: str, given: Iterable[str], accepted: Iterable[str], instea
     names = list(accepted)
     for name in given:
         if name not in names:
-            # A misspelt name of its own is not one of another call.
-            advice = "" if get_close_matches(name, names, 1, _MISSPELT) else instead(name)
+            # A misspelt name of its own is not one of another call; but `clients` are a frame, and a client is a key.
+            others = [each for each in names if each != f"{name}s"]
+            advice = "" if get_close_matches(name, others, 1, _MISSPELT) else instead(name)
             hint = (f" {advice}" if advice else closest(name, names)) or f" It takes {', '.join(names) or 'none'}."
             owner = "settings" in names and _OWNERS.get(name)
             if owner:
