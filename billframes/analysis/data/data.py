@@ -26,7 +26,7 @@ from billframes._shared.notes import Note, Notes
 from billframes.analysis.data.arrow import ArrowRows
 from billframes.analysis.data.between import Finding, disagreements
 from billframes.analysis.data.compared_with_load import compare_loads, compare_with_load
-from billframes.analysis.data.engine import lazy
+from billframes.analysis.data.engine import arrow_rows, lazy
 from billframes.analysis.data.native import require, select_columns, wrap_frames
 from billframes.analysis.data.repeated_ids import refuse_unlike_ids
 from billframes.analysis.data.values import Findings, check_values
@@ -59,14 +59,10 @@ class Table:
     name: str
     native: Any
     frame: Frame
+    # The rows with checked values (False), and those with checked ids only (True).
     checked: dict[bool, tuple[Frame, Findings, list[Note]]] = field(default_factory=dict)
     # Each column that was converted, with the name of its source.
     columns: dict[str, tuple[ArrowRows, str]] = field(default_factory=dict)
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether the values were checked."""
-        return False in self.checked
 
     def check(self, *, ids_only: bool = False) -> tuple[Frame, Findings, list[Note]]:
         """Return the rows with unique ids and declared enum values, what was found in them, and notes of all of it."""
@@ -114,11 +110,12 @@ class Data:
     Frames of one engine by name, and what is made from them once.
 
     `natives` are the frames as the user passed them, without those that are None; of pandas, shallow copies.
+    `given_settings` are the firm's settings as they were passed.
     """
 
     def __init__(self, settings: FirmSettings | None = None, /, **natives: Any) -> None:
         check_settings(settings)
-        self._settings, self._kept = settings, _Kept()
+        self.given_settings, self._kept = settings, _Kept()
         self.natives: dict[str, Any] = {}
         self.add(**natives)
 
@@ -140,7 +137,7 @@ class Data:
         self.natives |= given
 
     def __reduce__(self) -> Any:
-        return partial(Data, self._settings, **self.natives), ()
+        return partial(Data, self.given_settings, **self.natives), ()
 
     def __contains__(self, name: object) -> bool:
         return name in self.natives
@@ -149,22 +146,22 @@ class Data:
         """Return some of the frames with these settings; what is made of them is shared."""
         check_settings(settings)
         view = object.__new__(Data)
-        view._settings, view._kept = settings, self._kept
+        view.given_settings, view._kept = settings, self._kept
         view.natives = {name: each for name, each in self.natives.items() if name in names}
         return view
 
     def with_rows(self, **rows: Frame) -> Data:
         """Return these frames and others, such as a part of the rows of one; what was found in these is kept."""
-        data = Data(self._settings)
+        data = Data(self.given_settings)
         data._kept.tables = {name: self.table(name) for name in self.natives}
-        data._kept.tables |= {name: Table(name, each.to_native(), each) for name, each in rows.items()}
+        data._kept.tables |= {name: Table(name, each.to_native(), arrow_rows(each)) for name, each in rows.items()}
         data.natives = {name: each.native for name, each in data._kept.tables.items()}
         data._kept.findings, data._kept.compared = [*self._kept.findings], {*self._kept.compared}
         return data
 
     def with_facts(self, make: MakeFact) -> Data:
         """Return these frames, checked and converted once, with facts that `make` makes."""
-        data = self.view(self.natives, self._settings)
+        data = self.view(self.natives, self.given_settings)
         data._kept = replace(self._kept, facts={}, make=make)
         return data
 
@@ -172,7 +169,7 @@ class Data:
         """Check the frames that were not checked yet, and compare them; those of lazy engines in one query each."""
         with self._kept.lock.own:
             tables = {name: self.table(name) for name in self.natives}
-            if new := {name: table for name, table in tables.items() if not table.is_checked}:
+            if new := {name: table for name, table in tables.items() if False not in table.checked}:
                 notes = Notes()
                 natives = {name: each.native for name, each in new.items()}
                 frames, findings = check_values({name: each.frame for name, each in new.items()}, natives, notes)
@@ -234,11 +231,6 @@ class Data:
             if key not in self._kept.known:
                 self._kept.known[key] = make()
             return self._kept.known[key]
-
-    @property
-    def given_settings(self) -> FirmSettings | None:
-        """The firm's settings as they were passed."""
-        return self._settings
 
     def fact(self, key: FactKey, make: Callable[[], tuple[Frame, Columns]]) -> tuple[Frame, Columns]:
         """Return the rows of a fact and the columns it was made from. Threads that ask at once get the same one."""
