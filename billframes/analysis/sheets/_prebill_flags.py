@@ -78,18 +78,16 @@ class GuidelineFindings:
                 self.at_risk[id_] = max(float(risk), self.at_risk.get(id_, 0.0))
 
 
-def flags(
-    items: pa.Table, call: Call, invoiced: pa.ChunkedArray, most: float, guidelines: GuidelineFindings
-) -> pa.Array:
+def flags(items: pa.Table, call: Call, most: float, guidelines: GuidelineFindings) -> pa.Array:
     """
     Return the flags of each item, separated by "; "; missing if it has none.
 
-    `invoiced` is the date of each item's invoice, and `most` the highest number of hours of one person on one day that
-    is not flagged. What client guidelines also find is said once, in their words.
+    `most` is the highest number of hours of one person on one day that is not flagged. What client guidelines also find
+    is said once, in their words. An invoice without items has a row without flags.
     """
     is_time = pc.equal(items["item"], "time_entry")
     time, ids = items.filter(is_time), pc.if_else(is_time, items["item_id"], None)
-    words = pc.fill_null(pc.match_substring_regex(items["description"], _WORD), False)
+    has_words = pc.fill_null(pc.match_substring_regex(items["description"], _WORD), False)
     hidden = pc.and_(pc.equal(items["billing_type"], "billable"), pc.is_null(items["item_amount"]))
     unpaid = pc.and_(hidden, pc.not_equal(pc.fill_null(items["hours"], 1.0), 0.0))
     # If no entry on a draft bill has an amount, rates are hidden, which one warning says.
@@ -101,8 +99,8 @@ def flags(
 
     duplicates = pc.is_in(ids, value_set=_duplicate_ids(time, call), skip_nulls=True)
     texts = [
-        _flag("no narrative", pc.invert(words)),
-        _flag("dated after the invoice", pc.greater(items["date"], invoiced)),
+        _flag("no narrative", pc.and_(pc.is_valid(items["item"]), pc.invert(has_words))),
+        _flag("dated after the invoice", pc.greater(items["date"], items["invoice_date"])),
         unless("duplicates", _flag("possible duplicate", duplicates)),
         unless("day_hours", pc.if_else(is_time, look_up(_person_days(items), _long_days(time, call, most)), None)),
         _flag("no amount", pc.and_(pc.and_(is_time, unpaid), shows_rates)),

@@ -110,14 +110,15 @@ def prebill_review(
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, call, day)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
-    invoices_of_items = _invoice_columns(items, prebills)
     call.notes.add(UNCHECKED_CODES, len(items) if "codes" in call and "matters" not in call else 0)
-    of_clients = GuidelineFindings(guidelines)
-    found = flags(items, call, invoices_of_items["invoice_date"], hours_per_day, of_clients)
-    at_risk = look_up(items["item_id"], of_clients.at_risk, pa.float64())
-    items = items.append_column("findings", found).append_column("at_risk", at_risk)
-    table = _in_order(items, prebills, people)
-    table = table if guidelines is not None else table.drop_columns("at_risk")
+    rows, of_clients = _rows(items, prebills, people), GuidelineFindings(guidelines)
+    rows = rows.append_column("findings", flags(rows, call, hours_per_day, of_clients))
+    rows = rows.append_column("at_risk", look_up(rows["item_id"], of_clients.at_risk, pa.float64()))
+    schema = pa.schema([each for each in ANALYSIS.schema if each.name != "at_risk" or guidelines is not None])
+    table = rows.select(schema.names).cast(schema)
+    texts = {name: pc.fill_null(table[name], "") for name in ("client_name", "invoice_number", "invoice_id")}
+    order = pa.table({**texts, **{name: table[name] for name in ("date", "item", "item_id")}})
+    table = table.take(pc.sort_indices(order, sort_keys=[(name, "ascending") for name in order.column_names]))
     return eager_from_arrow(call["time_entries"], table)
 
 
@@ -157,26 +158,17 @@ def _check_found(name: str, found: _Rows) -> None:
         raise ParameterError(f"Invoice {name!r} is {state}; only draft, review and approved ones can be reviewed.")
 
 
-def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    of_items = {*ITEM_SCHEMA, "findings", "at_risk", *_RESPONSIBLE}
-    schema = pa.schema([each for each in ANALYSIS.schema if each.name not in of_items])
-    invoices = pa.Table.from_pylist(list(prebills.values()), schema)
-    return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
-
-
-def _in_order(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]], people: Mapping[str, Any]) -> pa.Table:
-    """Join the columns of invoices and matters to the items, add a row for invoices without items, and sort."""
+def _rows(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]], people: Mapping[str, Any]) -> pa.Table:
+    """Add a row for each invoice without items, and the columns of invoices and of the lawyers of matters."""
     with_items = set(items["invoice_id"].unique().to_pylist())
     empty = pa.table({"invoice_id": pa.array([id_ for id_ in prebills if id_ not in with_items], _TEXT)})
-    rows = pa.concat_tables([items, empty], promote_options="default")
-    invoices = _invoice_columns(rows, prebills)
-    matters = pa.Table.from_pylist(list(people.values()), pa.schema(dict.fromkeys(_RESPONSIBLE, _TEXT)))
-    matters = matters.take(pc.index_in(rows["matter_id"], value_set=pa.array(list(people), _TEXT), skip_nulls=True))
-    columns = {name: each[name] for each in (rows, invoices, matters) for name in each.column_names}
-    table = pa.table({name: columns[name] for name in ANALYSIS.schema.names}, ANALYSIS.schema)
-    texts = {name: pc.fill_null(table[name], "") for name in ("client_name", "invoice_number", "invoice_id")}
-    order = pa.table({**texts, **{name: table[name] for name in ("date", "item", "item_id")}})
-    return table.take(pc.sort_indices(order, sort_keys=[(name, "ascending") for name in order.column_names]))
+    rows = pa.concat_tables([items, empty], promote_options="default").combine_chunks()
+    for field in ANALYSIS.schema:
+        if field.name not in (*ITEM_SCHEMA, "findings", "at_risk"):
+            id_, known = ("matter_id", people) if field.name in _RESPONSIBLE else ("invoice_id", prebills)
+            values = {each: row.get(field.name) for each, row in known.items()}
+            rows = rows.append_column(field.name, look_up(rows[id_], values, field.type))
+    return rows
 
 
 def _prebills_of(
