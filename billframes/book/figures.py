@@ -31,7 +31,7 @@ def figures_of_book(book: Any, names: Sequence[str], given: Given, spans: Spans 
     of = [each.analysis for each in find_figures(names)]
     call = lambda analysis, how: call_analysis(analysis, book, how, run_in_arrow)  # noqa: E731
     options["spans"] = read_spans(spans, given["start"], given["end"], lambda *ends: Period(*book._days.span(*ends)))
-    source = _source(book, names, of, given, call)
+    source = _source(book, of, given, call)
     result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), listed=partial(_listed, book), **options)
     named: pd.DataFrame = attach_names(result, book._names)
     return named
@@ -39,7 +39,7 @@ def figures_of_book(book: Any, names: Sequence[str], given: Given, spans: Spans 
 
 def rows_of_book(book: Any, figure: str, given: Given, options: Mapping[str, Any], **how: Any) -> pd.DataFrame:
     """List the rows behind a figure of a book; see `Book.rows`."""
-    source = lambda of, call: _source(book, (), [of], given, call)  # noqa: E731
+    source = lambda of, call: _source(book, [of], given, call)  # noqa: E731
     call = lambda run, analysis, how: call_analysis(analysis, book, how, run)  # noqa: E731
     result: pd.DataFrame = rows_from(figure, source, call, listed=partial(_listed, book), options=options, **how)
     named: pd.DataFrame = attach_names(result, book._names)
@@ -50,17 +50,11 @@ def _listed(book: Any, columns: Sequence[str]) -> list[tuple[str, str, str]]:
     return listed_in({each: getattr(book, each) for each in _LISTS}, columns)
 
 
-def _source(
-    book: Any,
-    names: Sequence[str],
-    of: Sequence[Analysis],
-    given: Given,
-    call: Callable[[Analysis, dict[str, Any]], Any],
-) -> Source:
+def _source(book: Any, of: Sequence[Analysis], given: Given, call: Callable[[Analysis, dict[str, Any]], Any]) -> Source:
     takes = frozenset().union(*(each.takes for each in of))
     dated = [name for name in DATES if name in takes]
     period, loaded = Period(*book._days.span(given["start"], given["end"])), book.loaded_on(*dated)
     if loaded is not None:
         check_begun(period.start, loaded)
     days = {"loaded": loaded, "first_day": book._days.first_day_of(*dated)}
-    return Source.of(names, call, period, given["as_of"], given["payments"], book.settings, **days)
+    return Source.of(call, period, given["as_of"], given["payments"], book.settings, **days)

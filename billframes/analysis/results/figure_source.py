@@ -9,7 +9,7 @@ outside the days of the payments, where a sum would be too small and look right.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,6 @@ from billframes.analysis.data.native import as_table, nan_to_null
 from billframes.analysis.declare.key_words import TIMES
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.results.figure_names import find_figure
 from billframes.analysis.results.result_rows import key_columns
 from billframes.analysis.rules.payments import short_payments
 from billframes.config.firm import FirmSettings
@@ -87,7 +86,6 @@ class Source:
     @classmethod
     def of(
         cls,
-        names: Iterable[str],
         call: Callable[[Analysis, dict[str, Any]], Any],
         period: Period,
         as_of: DateLike | None,
@@ -97,13 +95,7 @@ class Source:
         loaded: dt.date | None,
         first_day: dt.date | None,
     ) -> Source:
-        """Return the source of some figures; refuse figures of cash without payments."""
-        of_cash = [name for name in names if find_figure(name).analysis.needs_payments]
-        if of_cash and payments is None:
-            raise ParameterError(
-                f"{of_cash[0]!r} needs payments, which the billing system does not have: pass "
-                "payments=book.payments(bf.read_ledger(…))."
-            )
+        """Return the source of figures of a call, with the day of balances and the year of the settings."""
         day = None if as_of is None else read_date(as_of, "as_of")
         year = (settings and settings.fiscal_year) or CALENDAR_YEAR
         return cls(call, period, day, loaded, first_day, year, payments)

@@ -27,7 +27,7 @@ from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.key_words import TIMES, columns_of, pass_where
 from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import By, names_in
-from billframes.analysis.results.figure_names import FIGURES, find_figures
+from billframes.analysis.results.figure_names import FIGURES, find_figure, find_figures
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
 from billframes.analysis.results.figure_source import Source, Spans, read_spans, run_in_arrow, sources_of
 from billframes.config.firm import FirmSettings
@@ -145,7 +145,7 @@ def figures(
     """
     data = data_of("figures", settings, frames)
     call = partial(call_on, data, run=run_in_arrow)
-    source = source_of(names, data, start, end, as_of, payments, call, compare=compare)
+    source = source_of(data, start, end, as_of, payments, call, compare=compare)
     dated = [data.natives[name] for name in _DATES if name in data]
     given = read_spans(spans, start, end, lambda *ends: read_period(*ends, data.given_settings, *dated))
     options: dict[str, Any] = {"by": by, "where": where, "compare": compare, "top": top, "spans": given}
@@ -169,7 +169,6 @@ def data_of(function: str, settings: FirmSettings | None, frames: Mapping[str, A
 
 
 def source_of(
-    names: Sequence[str],
     data: Data,
     start: DateLike | None,
     end: DateLike | None,
@@ -190,7 +189,7 @@ def source_of(
         # Before the first record nothing is known.
         days = (first_date(frame, _DATES[name]) for name, frame in dated.items())
         first = min((each for each in days if each is not None), default=None)
-    return Source.of(names, call, period, as_of, payments, settings, loaded=loaded, first_day=first)
+    return Source.of(call, period, as_of, payments, settings, loaded=loaded, first_day=first)
 
 
 def call_on(data: Data, analysis: Analysis, how: Mapping[str, Any], run: Callable[..., Any] = run) -> Any:
@@ -249,6 +248,11 @@ def figures_of(
     wanted, keys, filters = find_figures(names), names_in(by), {} if where is None else where
     _check(keys, filters, compare, source)
     _check_top(keys, top)
+    if source.payments is None and (of_cash := [each for each in names if find_figure(each).analysis.needs_payments]):
+        raise ParameterError(
+            f"{of_cash[0]!r} needs payments, which the billing system does not have: pass "
+            "payments=book.payments(bf.read_ledger(…))."
+        )
     if spans and compare is not None:
         raise ParameterError("compare= is for one period: leave out spans=.")
     sources = sources_of(spans, source, [each.column for each in wanted], keys) or source.compared(compare)

@@ -127,7 +127,7 @@ def rows(
     data = data_of("rows", settings, frames)
     how: dict[str, Any] = {"by": by, "where": where, "listed": partial(listed_in, data.natives), "options": options}
     call = lambda run, analysis, given: call_on(data, analysis, given, run)  # noqa: E731
-    return rows_from(figure, lambda _, run: source_of((), data, start, end, as_of, payments, run), call, **how)
+    return rows_from(figure, lambda _, run: source_of(data, start, end, as_of, payments, run), call, **how)
 
 
 def rows_from(
