@@ -51,11 +51,7 @@ from billframes.analysis.results.compared_results import (
 )
 from billframes.analysis.results.result_rows import MEASURE, key_columns
 from billframes.errors import ParameterError
-from billframes.periods import (
-    FixedCalendar,
-    Period,
-    parse_period,
-)
+from billframes.periods import FixedCalendar, Period, parse_period
 
 _ALL = "all periods"
 # The columns of the last period that are shown if periods are columns.

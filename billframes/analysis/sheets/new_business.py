@@ -38,12 +38,7 @@ from billframes.analysis.keys.formulas import with_formulas
 from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.keys.key_columns import as_text
 from billframes.analysis.rules.fees import all_fees
-from billframes.analysis.rules.loads import (
-    need_all_dates,
-    need_period,
-    need_work_on_invoices,
-    note_unfinished_period,
-)
+from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, note_unfinished_period
 from billframes.analysis.rules.periods import NEW_CLIENTS
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info

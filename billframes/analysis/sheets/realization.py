@@ -21,14 +21,7 @@ from billframes.analysis.data.expressions import C, is_in_period, midnight
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, money, ratio_measure, retitled, shared_measures
-from billframes.analysis.declare.spec import (
-    Analysis,
-    BookArgument,
-    ChartSpec,
-    FromBook,
-    TableSpec,
-    TabSpec,
-)
+from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.facts.rates import at_rates
 from billframes.analysis.facts.settled_parts import FEE_KINDS, settled_parts, with_settled_parts
 from billframes.analysis.facts.work import due, is_of_types, work

@@ -21,32 +21,13 @@ from billframes.analysis.data.expressions import C, in_period, midnight, null_co
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
-from billframes.analysis.declare.spec import (
-    Analysis,
-    BookArgument,
-    ChartSpec,
-    FromBook,
-    TableSpec,
-    TabSpec,
-)
-from billframes.analysis.facts.capacity import (
-    PARTIAL_HOURS,
-    DateRange,
-    available_hours,
-    prorated_targets,
-    split_dates,
-)
+from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
+from billframes.analysis.facts.capacity import PARTIAL_HOURS, DateRange, available_hours, prorated_targets, split_dates
 from billframes.analysis.facts.items import items
 from billframes.analysis.keys.by import By
 from billframes.analysis.keys.groupby import Keys, Sum, Totals
 from billframes.analysis.rules.hours import hours_outside, note_missing_holidays, note_other_people_and_days
-from billframes.analysis.rules.loads import (
-    ITEM_FILTERS,
-    LATER_DAYS,
-    need_period,
-    note_unfinished_period,
-    people_loaded,
-)
+from billframes.analysis.rules.loads import ITEM_FILTERS, LATER_DAYS, need_period, note_unfinished_period, people_loaded
 from billframes.analysis.rules.people import SOME_USERS, UNKNOWN_TYPE
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
