@@ -160,6 +160,8 @@ def _needed_frames(analysis: Analysis, takes: Collection[str], book: Any, by: An
 def _needs_clients(by: Any, book: Any) -> bool:
     """Tell whether `by` names a column that only the frame of clients has."""
     names = names_in(by)
+    if {*names} <= {*SHORT_NAMES}:
+        return False
     own = {*SHORT_NAMES, *book.time_entries.columns, *book.matters.columns, *book.users.columns}
     return any(name.removeprefix("matter_").removeprefix("user_") not in own for name in names)
 

@@ -168,6 +168,13 @@ class ArrowRows(nw.DataFrame[pa.Table]):
         is_plain = not options and all(isinstance(each, str) for each in names)
         return _Groups(self, names) if is_plain else super().group_by(*keys, **options)
 
+    def add_up(self, by: Sequence[str], totals: Sequence[tuple[str, str]]) -> ArrowRows:
+        """Add up columns, or find their least or greatest values, by others: "sum", "min" or "max" of each."""
+        table = self._table(dict.fromkeys([*by, *(name for name, _ in totals)]))
+        groups = table.group_by([*by], use_threads=table.num_rows > _SEVERAL_THREADS)
+        added = groups.aggregate([(name, how, _SUMS[how]) for name, how in totals])
+        return ArrowRows.of(added.rename_columns([*by, *(name for name, _ in totals)]))
+
     def without_nan(self) -> ArrowRows:
         """Replace NaN by null."""
         return self._of({name: _Later(partial(_nan_to_null, each)) for name, each in self._values.items()}, self._size)
@@ -263,17 +270,17 @@ class _Groups:
         sums = [_simple_sum(expr) for _, expr in pairs or ()]
         if not sums or not all(sums):
             return ArrowRows(self.rows._plain().group_by(self.keys).agg(*exprs, **named_exprs)._compliant_frame)
-        table = self.rows._table(dict.fromkeys([*self.keys, *(each[0] for each in sums if each)]))
-        added = table.group_by(self.keys, use_threads=table.num_rows > _SEVERAL_THREADS).aggregate(sums)
-        return ArrowRows.of(added.rename_columns([*self.keys, *(name for name, _ in pairs or ())]))
+        added = self.rows.add_up(self.keys, [each for each in sums if each])
+        names = [name for name, _ in pairs or ()]
+        return ArrowRows.of(added.to_native().rename_columns([*self.keys, *names]))
 
 
-def _simple_sum(expr: Any) -> tuple[str, str, Any] | None:
+def _simple_sum(expr: Any) -> tuple[str, str] | None:
     column, *others = expr._nodes
     names = [each.name for each in others if each.name != "alias"]
     if column.name != "col" or len(names) != 1 or names[0] not in _SUMS:
         return None
-    return column.kwargs["names"][0], names[0], _SUMS[names[0]]
+    return column.kwargs["names"][0], names[0]
 
 
 _SUMS = {"sum": pc.ScalarAggregateOptions(min_count=0), "min": None, "max": None}

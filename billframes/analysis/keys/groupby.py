@@ -83,6 +83,15 @@ def _with_values(rows: Frame, sums: Sequence[Sum]) -> Frame:
     return rows.with_columns(**{each.name: each.value for each in sums}) if sums else rows
 
 
+def _add_up(rows: Frame, by: Sequence[str], totals: Sequence[tuple[str, str]]) -> Frame:
+    """Return the sums, and the least and greatest values, of columns by others; without these, one row."""
+    if by and isinstance(rows, ArrowRows):
+        return cast("Frame", rows.add_up(by, totals))
+    how = {"sum": nw.Expr.sum, "min": nw.Expr.min, "max": nw.Expr.max}
+    found = [how[kind](C(name)) for name, kind in totals]
+    return rows.group_by(*by).agg(*found) if by else rows.select(*found)
+
+
 @dataclass(frozen=True, slots=True)
 class Added:
     """Rows that were added up: the columns that the keys are derived from, and the part of each row in each sum."""
@@ -249,14 +258,14 @@ class Keys:
         rows = rows.with_columns(**{_ROWS: nw.lit(1.0)}) if apart else rows
         kept = self._kept(rows if ungrouped is None else rows.filter(~C(_UNGROUPED)), tuple(values))
         rows = rows.select(*dict.fromkeys([*base, *least, *greatest, *values, *([_ROWS] if apart else [])]))
-        totals = [C(name).sum() for name in (*values, *([_ROWS] if apart else []))]
-        totals += [C(name).min() for name in least] + [C(name).max() for name in greatest]
-        added = as_text(collect(rows.group_by(*base).agg(*totals) if base else rows.select(*totals)))
+        totals = [(name, "sum") for name in (*values, *([_ROWS] if apart else []))]
+        totals += [(name, "min") for name in least] + [(name, "max") for name in greatest]
+        added = as_text(collect(_add_up(rows, base, totals)))
         count = 0.0
         if apart:
             count = collect_counts((added.filter(C(_UNGROUPED)), {"rows": C(_ROWS).sum()}))["rows"]
             added = added.filter(~C(_UNGROUPED)).drop(_UNGROUPED, _ROWS)
-            added = added if self.base or more else added.select(*totals[: len(values)], *totals[len(values) + 1 :])
+            added = added if self.base or more else _add_up(added, [], [each for each in totals if each[0] != _ROWS])
         return Totals(added, tuple(values), tuple(least), tuple(greatest), count, kept)
 
     def listed(self, rows: Frame, sums: Sequence[str], greatest: Sequence[str] = ()) -> Totals:
@@ -392,6 +401,5 @@ class Keys:
         """Add up by ids and values; if an id has several names, its label is the last in the alphabet."""
         names = [column for key in self.keys for column in key.columns[1:]]
         by = [key.columns[0] for key in self.keys]
-        totals = [C(name).sum() for name in sums] + [C(name).min() for name in least]
-        totals += [C(name).max() for name in (*names, *greatest)]
-        return rows.group_by(*by).agg(*totals) if by else rows.select(*totals)
+        totals = [(name, "sum") for name in sums] + [(name, "min") for name in least]
+        return _add_up(rows, by, [*totals, *((name, "max") for name in (*names, *greatest))])
