@@ -17,7 +17,7 @@ from billframes._shared.names import join_names, type_in_words
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, sum_by, to_arrow
-from billframes.analysis.data.expressions import as_float, midnight
+from billframes.analysis.data.expressions import C, as_float, midnight
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.errors import MissingColumnError, ParameterError
@@ -25,8 +25,6 @@ from billframes.forecast.curves import Floats, Ints, add_by
 from billframes.forecast.history import DAY, WORK_AGES, Drafts, Falls, History, Work
 from billframes.forecast.rules import GAPS, OVERPAID
 from billframes.periods import DateLike
-
-C = nw.col
 
 Days = npt.NDArray[np.datetime64]
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -17,6 +16,7 @@ from billframes._shared.messages import warn
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.engine import to_arrow
+from billframes.analysis.data.expressions import C
 from billframes.analysis.data.native import select_columns
 from billframes.analysis.declare.columns import IDS, ITEMS
 from billframes.config.firm import FirmSettings
@@ -28,7 +28,6 @@ from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR, languages
 from billframes.guidelines.words import Phrases, word_list
 from billframes.loading.progress import Progress
 
-C = nw.col
 CHECK = "Guidelines.check"
 """The name of the check in notes."""
 _SHARED = ("date", "matter_id", "description", "amount", "invoice_id")

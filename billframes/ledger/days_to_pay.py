@@ -8,6 +8,7 @@ import pandas as pd
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id
+from billframes.analysis.data.expressions import C
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, Unit, money
@@ -17,8 +18,6 @@ from billframes.analysis.keys.by import By
 from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.payments import check_payments, note_payments, payments_in
 from billframes.periods import DateLike
-
-C = nw.col
 
 _LIMITS = (30, 60, 90)
 

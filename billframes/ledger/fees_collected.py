@@ -13,7 +13,7 @@ from billframes._shared.suggestions import check_choice
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import collect, eager_from_arrow, join_by_id, stack
-from billframes.analysis.data.expressions import RESIDUE, columns_or_null, map_values, value_if
+from billframes.analysis.data.expressions import RESIDUE, C, columns_or_null, map_values, value_if
 from billframes.analysis.data.sheet import sheet
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import money, shared_measures, sum_measure
@@ -27,8 +27,6 @@ from billframes.analysis.keys.groupby import Keys, Sum
 from billframes.analysis.rules.fees import note_absent_items
 from billframes.analysis.rules.payments import check_payments, note_payments, payments_in
 from billframes.periods import DateLike
-
-C = nw.col
 
 _CASH = ("collected_amount", "collected_expense_amount", "collected_tax_amount", "unallocated_amount")
 _OTHERS = ("credited_amount", "written_off_amount", "from_trust_amount")

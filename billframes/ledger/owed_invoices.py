@@ -17,20 +17,17 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
 from billframes._shared.cents import whole_parts
 from billframes._shared.names import as_given
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.engine import to_dicts
+from billframes.analysis.data.expressions import C
 from billframes.analysis.facts.invoices import invoices
 from billframes.analysis.rules.payments import INVOICE
 from billframes.config.firm_values import read_number
 from billframes.config.taxes import PARTS, PaymentOrder
 from billframes.errors import ParameterError
 from billframes.ledger.invoice_matching import ClientNames, exact_number, plain_number
-
-C = nw.col
 
 
 def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
