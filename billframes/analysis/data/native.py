@@ -174,8 +174,9 @@ def _as_kind_of(like: Any, frame: Frame) -> Any:
 
 def nan_to_null(frame: Frame) -> Frame:
     """Replace NaN by null. A figure is NaN if a number that it needs is missing; see `typed_column`."""
-    if isinstance(rows := arrow_rows(frame), ArrowRows):
-        return cast("Frame", rows.without_nan())
+    # Whole rows of pandas keep their dtypes.
+    if frame.implementation.is_pyarrow():
+        return cast("Frame", cast("ArrowRows", arrow_rows(frame)).without_nan())
     figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
     replaced = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
     return frame.with_columns(*replaced) if replaced else frame
