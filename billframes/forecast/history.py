@@ -81,7 +81,7 @@ class Work:
         return _by_age(left, len(self.worth), WORK_AGES)
 
     def left(self, week: int) -> Floats:
-        """Return the worth unbilled at the end of a week, by age of the work."""
+        """Return the unbilled value of work at the end of a week, by age of the work."""
         left: Floats = self.unbilled[week] - self.billed[week]
         return left
 
