@@ -372,7 +372,10 @@ def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
     explorer.tabs.selected_index = 1
     checked = []
-    monkeypatch.setattr(values._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
+    checks_of = values._checks_of
+    monkeypatch.setattr(
+        values, "_checks_of", lambda name, *given, **how: (checked.append(name), checks_of(name, *given, **how))[1]
+    )
     calculated, call = [], filtered_analyses.call_analysis
     monkeypatch.setattr(
         filtered_analyses,
