@@ -374,8 +374,8 @@ def test_a_write_off_and_a_payment_in_order_leave_the_rest_open():
     entries = entries.assign(hours=1.0, amount=1000.0, invoice_id="i1001", matter_type="hourly")
     frame = (
         paid("qbo_invoices_and_received_payments.csv")
-        .head(2)
-        .assign(invoice_id="i1001", kind=["write_off", "cash"], fee_amount=[70.8, 299.2])
+        .iloc[[1, 1]]
+        .assign(kind=["write_off", "cash"], amount=[100.0, 600.0], fee_amount=[70.8, 299.2])
     )
     result = realization(
         entries,
