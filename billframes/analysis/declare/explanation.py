@@ -97,12 +97,5 @@ def _sentence(text: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """
-    Escape text for HTML, and turn backticks into `code` elements.
-
-    Examples
-    --------
-    >>> as_html("`billed` < `worked`")
-    '<code>billed</code> &lt; <code>worked</code>'
-    """
+    """Escape text for HTML, and turn backticks into `code` elements."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

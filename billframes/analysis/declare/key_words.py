@@ -35,14 +35,7 @@ OWN_PREFIXES = ("client_", "matter_", "user_", "cf_")
 
 
 def key_of(argument: str, takes: Collection[str] = ()) -> str:
-    """
-    Return the key that an unknown argument of a call names, unless the call takes its plural; else nothing.
-
-    Examples
-    --------
-    >>> key_of("lawyer"), key_of("client_id"), key_of("cf_office"), key_of("hours")
-    ('responsible', 'client_id', 'cf_office', '')
-    """
+    """Return the key that an unknown argument of a call names, unless the call takes its plural; else nothing."""
     keys = {*SHORT_NAMES, *KEY_OF_COLUMN} - {*TIMES}
     name = OTHER_WORDS.get(argument, argument)
     # `users` are a frame, but `matter_types` an option.
@@ -61,11 +54,6 @@ def to_filter(argument: str, takes: Collection[str], figures: str) -> str:
     Say how to keep one client or the like, if an unknown argument of a call names a key or a filter; else nothing.
 
     `figures` is the call that takes `where`, without its end.
-
-    Examples
-    --------
-    >>> to_filter("lawyer", (), "book.figures('wip'")
-    "To keep one responsible lawyer: book.figures('wip', by=…, where={'responsible': …})."
     """
     if argument in ("where", "filter", "filters"):
         return f"Use {figures}, by=…, where=…)."

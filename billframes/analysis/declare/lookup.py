@@ -102,15 +102,7 @@ def _compared(name: str) -> Measure | None:
 
 
 def measure(name: str, analysis: Analysis | None = None) -> Measure | None:
-    """
-    Look up the measure of a column, first in the analysis that the result is of; None if the column is a key.
-
-    Examples
-    --------
-    >>> measure("31-60").title, measure("client_hours").unit
-    ('31–60 days', 'hours')
-    >>> measure("client_name")
-    """
+    """Look up the measure of a column, first in the analysis that the result is of; None if the column is a key."""
     if not isinstance(name, str):
         return None
     own = next((each for each in analysis.columns if each.name == name), None) if analysis else None
@@ -125,13 +117,6 @@ def weight_of(each: Measure) -> str:
 
 
 def heading_of(column: str) -> str:
-    """
-    Return the heading of a column, as people see it.
-
-    Examples
-    --------
-    >>> heading_of("billed_amount"), heading_of("user_name"), heading_of("cf_billing_office"), heading_of("user_id")
-    ('Fees billed', 'Timekeeper', 'Billing office', 'User id')
-    """
+    """Return the heading of a column, as people see it."""
     found = measure(column)
     return found.title if found else label_of(title_of_key(column))

@@ -78,15 +78,7 @@ class Measure:
 
 
 def bucket_measure(name: str) -> Measure | None:
-    """
-    Return the measure of a bucket of days, by its name; None if the name is not a bucket.
-
-    Examples
-    --------
-    >>> bucket_measure("91+").meaning
-    'The part aged 91 days or more.'
-    >>> bucket_measure("total")
-    """
+    """Return the measure of a bucket of days, by its name; None if the name is not a bucket."""
     if not BUCKET.fullmatch(name):
         return None
     span = f"{name[:-1]} days or more" if name.endswith("+") else f"{name.replace('-', ' to ')} days"

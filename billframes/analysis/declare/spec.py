@@ -2,9 +2,7 @@
 
 `aging.py` has the function `aging` and its declaration `ANALYSIS`: the question that it answers and how, the columns of
 its result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book,
-the report, the explorer and the docs read the declaration. To add an analysis, add such a file: `analyses` finds it.
-Then `python -m tests.typing.make_analysis_stubs` writes the stubs for type checkers, and
-`python docs/make_analyses.py` the docs.
+the report, the explorer and the docs read the declaration. CONTRIBUTING says how to add one.
 
 Charts and tables are declared as data, so that an analysis imports neither matplotlib nor great-tables.
 """

@@ -25,14 +25,7 @@ By = str | Sequence[str] | None
 
 
 def names_in(by: By) -> list[str]:
-    """
-    List the names in `by`.
-
-    Examples
-    --------
-    >>> names_in("user"), names_in(("user", "month")), names_in(None)
-    (['user'], ['user', 'month'], [])
-    """
+    """List the names in `by`."""
     if by is None or isinstance(by, str):
         return [by] if by else []
     names = list(by) if isinstance(by, Iterable) else [by]

@@ -1,7 +1,7 @@
 """Note that the hours and the available hours of a period are not of the same people and days.
 
-Available hours are calculated from the calendar, for everyone on the roster and for every working day. So a month whose
-entries are missing, other people, or a day on which somebody joined or left make ratios of hours wrong.
+Available hours are those of everyone on the roster on every working day. So a month whose entries are missing, other
+people, or a day on which somebody joined or left make ratios of hours wrong.
 """
 
 from __future__ import annotations

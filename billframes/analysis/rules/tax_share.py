@@ -4,9 +4,8 @@ Most invoices are then above their items by one and the same share, which may al
 settings, many have just the amount of their items.
 
 Where many invoices are written down, a quarter of the invoices is enough, if fewer have just the amount of their items.
-The share is looked for among all final invoices, above all items on them, or above the fees or the time only, because a
-tax may not be charged on expenses or fixed fees. Write-ups differ from invoice to invoice. A load that is proved
-complete lacks no work, so the note says nothing about missing work then.
+The share is looked for above all items, or above the fees or the time only, because a tax may not be charged on
+expenses or fixed fees. Write-ups differ from invoice to invoice.
 """
 
 from __future__ import annotations
