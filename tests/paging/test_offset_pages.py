@@ -33,8 +33,3 @@ def test_more_rows_than_requested_without_pagination_are_refused(fake, connect):
     fake.answers["/v2/time-entries"] = {"data": entries(11)}
     with pytest.raises(bf.errors.DecodeError, match="at most 10 rows were requested, the server sent 11"):
         connect(page_size=10).time_entries(select="")
-
-
-def test_an_empty_list_may_state_a_limit_of_zero(fake, connect):
-    fake.answers["/v2/practice-areas"] = {"data": [], "pagination": {"limit": 0, "offset": 0, "total": 0}}
-    assert connect().practice_areas().empty

@@ -79,10 +79,12 @@ def test_the_columns_do_not_depend_on_the_values(serve, connect):
     assert frame["cf_court"].dtype == frame["cf_court_f2"].dtype == pd.StringDtype(na_value=float("nan"))
 
 
-def test_a_field_may_have_more_options_than_a_byte_numbers(serve, fake, connect):
+@pytest.mark.parametrize("shown", ["Label 129", None])
+def test_a_field_may_have_more_options_than_a_byte_numbers(serve, fake, connect, shown):
+    """If only the id of the option is sent, its label is the value."""
     options = [{"optionId": f"o{i}", "label": f"Label {i}"} for i in range(130)]
     serve(COURT | {"valueType": "enum", "options": options})
-    values = [{"id": "f1", "name": "Court", "valueType": "enum", "value": "Label 129", "optionId": "o129"}]
+    values = [{"id": "f1", "name": "Court", "valueType": "enum", "value": shown, "optionId": "o129"}]
     fake.answers["/v2/clients"] = paged([{"clientId": "c1", "name": "Acme", "customFields": values}])
     column = connect().clients(select="customFields")["cf_court"]
     assert (column.tolist(), len(column.cat.categories)) == (["Label 129"], 130)

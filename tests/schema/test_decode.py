@@ -384,6 +384,11 @@ def test_an_impossible_pagination_is_a_decode_error(fake, connect, where, messag
         connect().time_entries(select="")
 
 
+def test_an_empty_list_may_state_a_limit_of_zero(fake, connect):
+    fake.answers["/v2/practice-areas"] = {"data": [], "pagination": {"limit": 0, "offset": 0, "total": 0}}
+    assert connect().practice_areas().empty
+
+
 HALF = "\ud83d"
 
 

@@ -76,6 +76,12 @@ def test_an_unusual_instant_is_parsed_alone_or_refused_with_its_row(odd):
     assert outcome(texts, read_instants, "timestamp[us, tz=UTC]") == one_by_one(texts, microseconds)
 
 
+@pytest.mark.parametrize("text", ["1969-12-31T23:59:59.1234567Z", "0000-12-31T23:59:59Z"])
+def test_an_instant_that_arrow_reads_otherwise_is_parsed_alone(text):
+    """Arrow accepts the year 0, and drops nanoseconds before 1970 upwards."""
+    assert outcome([text] * 2, read_instants, "timestamp[us, tz=UTC]") == one_by_one([text] * 2, microseconds)
+
+
 @pytest.mark.parametrize("text", ["2026-10-01t09:12:33z", "2026-10-01T09:12:33z", "2026-10-01t09:12:33.5000000z"])
 @pytest.mark.parametrize("count", [1, 2 * FEW])
 def test_small_letters_are_accepted_as_in_rfc_3339(text, count):
