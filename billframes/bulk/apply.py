@@ -114,16 +114,91 @@ def resource_of(journal: Journal) -> Resource:
     return RESOURCE_OF[journal.about["resource"]]
 
 
-class _UnansweredCreates:
-    """The creates of a journal that got no response, or a response without an id."""
+def _group_equal(wanted: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for position, each in enumerate(wanted):
+        groups.setdefault(_key_of(each), []).append(position)
+    return groups
 
+
+def _key_of(identity: Mapping[str, Any]) -> str:
+    return repr(sorted(identity.items()))
+
+
+def _create_states(extra: int, number: int) -> list[str]:
+    """Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create."""
+    if not 0 <= extra <= number:
+        return ["uncertain"] * number
+    return ["done"] * extra + ["missing"] * (number - extra)
+
+
+class _JournalRun:
     def __init__(
         self, connection: WritingConnection, journal: Journal, resource: Resource, columns: Mapping[str, EditColumn]
     ) -> None:
         self._connection, self._journal = connection, journal
         self._resource, self._columns = resource, columns
+        self._writer = Writer(connection, resource, columns)
+        # The earliest time to search the server for creates, by `time.monotonic`.
+        self._not_before = 0.0
+        read_at = journal.about.get("read_at")
+        self._changed = (
+            ChangedRecords(connection, resource, columns, dt.datetime.fromisoformat(read_at)) if read_at else None
+        )
 
-    def find_outcomes(self, entries: Sequence[Entry]) -> list[tuple[str, str | None]]:
+    def finish(self, progress: Progress, *, resumed: bool) -> None:
+        """Send all changes, and find out the outcomes of those without a response."""
+        self._reopen_sent()
+        at_once = self._connection.concurrency
+        with request_threads(at_once) as pool:
+            planned = [each for each in self._journal.entries("planned") if each.action == "create" and resumed]
+            if planned:
+                self._resolve_creates(0.0, planned)
+            sender = Sender(pool, self._journal, self._writer, self._changed, at_once, progress)
+            for _ in range(_ROUNDS):
+                sender.send(("update", "create"))
+                if not self._resolve_creates(sender.last_sent):
+                    break
+            sender.send(("update", "create"))
+            self._resolve_creates(sender.last_sent, last=True)
+            sender.send(("delete",))
+        self._find_ids()
+
+    def _reopen_sent(self) -> None:
+        """
+        Prepare changes without an outcome that a killed process sent: search for creates, plan others again.
+
+        The writer sends an update or a deletion only if the server does not have it yet.
+        """
+        sent = list(self._journal.entries("sent"))
+        recent = {entry.action for entry in sent if _seconds_since_sent(entry) < _ENDED_SECONDS}
+        # The server may still be working on them, and what it has not done yet looks as if it had not happened.
+        if "create" in recent:
+            self._not_before = time.monotonic() + ABANDONED_SECONDS
+        if recent - {"create"}:
+            time.sleep(SETTLE_SECONDS)
+        for entry in sent:
+            state = "unanswered" if entry.action == "create" else "planned"
+            self._journal.save([_sent_once_more(entry.with_outcome(state))])
+
+    def _resolve_creates(self, last_sent: float, planned: Sequence[Entry] = (), *, last: bool = False) -> bool:
+        """Find out the outcomes of creates without a response, and of `planned` ones; return whether some are sent."""
+        creates = [*self._journal.entries("unanswered"), *planned]
+        if not creates:
+            return False
+        # The server may still be working on them.
+        now = time.monotonic()
+        wait = SETTLE_SECONDS - min([now - last_sent, *(_seconds_since_sent(each) for each in creates if each.sent_at)])
+        time.sleep(max(0.0, wait, self._not_before - now))
+        found = self._find_outcomes(creates)
+        resolved = [
+            _create_with_outcome(entry, state, id_, last=last)
+            for entry, (state, id_) in zip(creates, found, strict=True)
+        ]
+        self._journal.save(resolved)
+        return any(entry.state == "planned" for entry in resolved)
+
+    def _find_outcomes(self, entries: Sequence[Entry]) -> list[tuple[str, str | None]]:
         """Return the outcome of each create and its id, if known: "done", "missing" on the server, or "uncertain"."""
         wanted, records = self._search(entries)
         known_ids, without_id = self._known_creates()
@@ -136,7 +211,7 @@ class _UnansweredCreates:
                 found[position] = (state, ids.pop() if state == "done" and not without_id[key] else None)
         return found
 
-    def find_ids(self) -> None:
+    def _find_ids(self) -> None:
         """Find the ids of created records if the server's response had none."""
         entries = [each for each in self._journal.entries("done") if each.action == "create" and each.id is None]
         if not entries:
@@ -194,91 +269,6 @@ class _UnansweredCreates:
         )
         ahead = answer.date - begun if answer.date else dt.timedelta()
         return dt.datetime.fromisoformat(sent_at) + ahead - _CLOCK_TOLERANCE
-
-
-def _group_equal(wanted: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    groups: dict[str, list[int]] = {}
-    for position, each in enumerate(wanted):
-        groups.setdefault(_key_of(each), []).append(position)
-    return groups
-
-
-def _key_of(identity: Mapping[str, Any]) -> str:
-    return repr(sorted(identity.items()))
-
-
-def _create_states(extra: int, number: int) -> list[str]:
-    """Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create."""
-    if not 0 <= extra <= number:
-        return ["uncertain"] * number
-    return ["done"] * extra + ["missing"] * (number - extra)
-
-
-class _JournalRun:
-    def __init__(
-        self, connection: WritingConnection, journal: Journal, resource: Resource, columns: Mapping[str, EditColumn]
-    ) -> None:
-        self._connection, self._journal = connection, journal
-        self._writer = Writer(connection, resource, columns)
-        self._unanswered = _UnansweredCreates(connection, journal, resource, columns)
-        # The earliest time to search the server for creates, by `time.monotonic`.
-        self._not_before = 0.0
-        read_at = journal.about.get("read_at")
-        self._changed = (
-            ChangedRecords(connection, resource, columns, dt.datetime.fromisoformat(read_at)) if read_at else None
-        )
-
-    def finish(self, progress: Progress, *, resumed: bool) -> None:
-        """Send all changes, and find out the outcomes of those without a response."""
-        self._reopen_sent()
-        at_once = self._connection.concurrency
-        with request_threads(at_once) as pool:
-            planned = [each for each in self._journal.entries("planned") if each.action == "create" and resumed]
-            if planned:
-                self._resolve_creates(0.0, planned)
-            sender = Sender(pool, self._journal, self._writer, self._changed, at_once, progress)
-            for _ in range(_ROUNDS):
-                sender.send(("update", "create"))
-                if not self._resolve_creates(sender.last_sent):
-                    break
-            sender.send(("update", "create"))
-            self._resolve_creates(sender.last_sent, last=True)
-            sender.send(("delete",))
-        self._unanswered.find_ids()
-
-    def _reopen_sent(self) -> None:
-        """
-        Prepare changes without an outcome that a killed process sent: search for creates, plan others again.
-
-        The writer sends an update or a deletion only if the server does not have it yet.
-        """
-        sent = list(self._journal.entries("sent"))
-        recent = {entry.action for entry in sent if _seconds_since_sent(entry) < _ENDED_SECONDS}
-        # The server may still be working on them, and what it has not done yet looks as if it had not happened.
-        if "create" in recent:
-            self._not_before = time.monotonic() + ABANDONED_SECONDS
-        if recent - {"create"}:
-            time.sleep(SETTLE_SECONDS)
-        for entry in sent:
-            state = "unanswered" if entry.action == "create" else "planned"
-            self._journal.save([_sent_once_more(entry.with_outcome(state))])
-
-    def _resolve_creates(self, last_sent: float, planned: Sequence[Entry] = (), *, last: bool = False) -> bool:
-        """Find out the outcomes of creates without a response, and of `planned` ones; return whether some are sent."""
-        creates = [*self._journal.entries("unanswered"), *planned]
-        if not creates:
-            return False
-        # The server may still be working on them.
-        now = time.monotonic()
-        wait = SETTLE_SECONDS - min([now - last_sent, *(_seconds_since_sent(each) for each in creates if each.sent_at)])
-        time.sleep(max(0.0, wait, self._not_before - now))
-        found = self._unanswered.find_outcomes(creates)
-        resolved = [
-            _create_with_outcome(entry, state, id_, last=last)
-            for entry, (state, id_) in zip(creates, found, strict=True)
-        ]
-        self._journal.save(resolved)
-        return any(entry.state == "planned" for entry in resolved)
 
 
 def _seconds_since_sent(entry: Entry) -> float:

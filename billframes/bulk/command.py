@@ -120,7 +120,6 @@ def _is_confirmed(question: str, *, yes: bool) -> bool:
 
 
 def _new_journal(stem: str) -> Path:
-    """Return the path of a new journal, named after the workbook and a number."""
     paths = (folder() / f"{stem}-{number}.journal" for number in itertools.count(1))
     return next(path for path in paths if not path.exists())
 

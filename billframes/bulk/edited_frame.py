@@ -10,9 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import pandas as pd
@@ -39,16 +38,14 @@ _AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableCell:
+class UnreadableCell(NamedTuple):
     """A cell that can't be read: the text that it shows, and the problem with the expected value."""
 
     shown: str
     expected: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditedRow:
+class EditedRow(NamedTuple):
     """A row of the edited frame: its position from 0, its id (None for a new record), and its cells by column."""
 
     place: int

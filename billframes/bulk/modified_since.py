@@ -14,8 +14,7 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from billframes.bulk.cells import read_cell
 from billframes.bulk.columns import EditColumn, raw_value
@@ -34,8 +33,7 @@ _SECOND = dt.timedelta(seconds=1)
 _PAGES_OVERLAP = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedRecord:
+class ChangedRecord(NamedTuple):
     """A record in a list of changes: its id in lower case, and whether it is on an invoice."""
 
     id: str
@@ -43,8 +41,7 @@ class ChangedRecord:
     billed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeList:
+class ChangeList(NamedTuple):
     """A list of changes, when it was requested by `time.monotonic`, and the `modifiedSince` of the next list."""
 
     records: list[ChangedRecord]
@@ -86,7 +83,7 @@ class ChangedRecords:
         self._last = now
         with self._lock:
             self._since = max(self._since, changes.next_start)
-        return replace(changes, records=[each for each in changes.records if before.get(each.id) != each])
+        return changes._replace(records=[each for each in changes.records if before.get(each.id) != each])
 
     def last_minute(self, pages: int) -> ChangeList | None:
         """Return the records that were changed in the last minute; None if the list is not proved right."""

@@ -34,12 +34,6 @@ class Plan(SuggestsNames):
 
     Attributes
     ----------
-    frame : DataFrame
-        One row for each cell that differs: `id` (missing for a new record), `column`, `before` and `after` as text,
-        `status`, `reason`, `action` (update, create or delete) and `row`, the position in the edited frame from 0.
-        A record without a difference has one row without a column, with the status "no change".
-    counts : dict of str to int
-        The number of records to update, create and delete, then the number of cells with each other status.
     notes : tuple of str
         Remarks on the whole frame: columns that are not compared, and edits that look like a mistake.
     requests : int
@@ -63,12 +57,17 @@ class Plan(SuggestsNames):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of records to update, create and delete, and of cells with each other status."""
+        """The number of records to update, create and delete, then the number of cells with each other status."""
         return count_changes(self._changes)
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row for each cell that differs."""
+        """
+        One row for each cell that differs, or for a record without such a cell, with the status "no change".
+
+        Its columns are `id` (missing for a new record), `column`, `before` and `after` as text, `status`, `reason`,
+        `action` (update, create or delete) and `row`, the position in the edited frame from 0.
+        """
         types: dict[str, Sequence[str]] = dict.fromkeys(("id", "column", "before", "after"), "str")
         types |= {"status": STATUSES, "reason": "str", "action": ACTIONS, "row": "Int64"}
         return frame_of((row for change in self._changes for row in _rows_of(change)), types)

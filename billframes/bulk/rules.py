@@ -212,6 +212,5 @@ def check_deletions(deletions: Sequence[Change], resource: Resource, reader: Rec
 
 
 def _belonging_records(change: Change, blocking: Iterable[tuple[str, Resource]], reader: RecordReader) -> list[str]:
-    """Return how many records belong to the record, such as "3 matters"."""
     numbers = ((other, reader.count(other, {name: change.id})) for name, other in blocking)
     return [f"{number:,} {other.nouns}" for other, number in numbers if number]

@@ -184,7 +184,6 @@ class Sender:
             self._recheck.add_done_callback(self._ended_requests.put)
 
     def _wait_for_requests(self) -> None:
-        """Wait until a request has ended, and save its outcome."""
         ended = [self._ended_requests.get()]
         # Outcomes are collected for a moment and saved together, unless the list for the next wave is received.
         if self._next_list is None:

@@ -235,7 +235,6 @@ def _credits(
 
 
 def _round(quotas: list[Fraction]) -> list[int]:
-    """Round quotas to whole cents that add up to their total, by the largest remainder."""
     common = math.lcm(*(each.denominator for each in quotas))
     return whole_parts([each.numerator * (common // each.denominator) for each in quotas], common)
 

@@ -104,7 +104,6 @@ def _payments(book: Any, files: list[str]) -> pd.DataFrame:
 
 
 def _details(matters: pd.DataFrame) -> dict[str, str]:
-    """Return the client and the reference of each matter."""
     rows = matters[["matter_id", "client_name", "reference"]].astype("object")
     rows = rows.where(rows.notna(), "")
     return {id_: " · ".join(filter(None, words)) for id_, *words in rows.itertuples(index=False, name=None)}

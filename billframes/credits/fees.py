@@ -105,7 +105,6 @@ def _parts_of_fixed_fees(book: Any) -> pd.DataFrame:
 
 
 def _whole_cents(quotas: pd.Series[Any]) -> pd.Series[Any]:
-    """Round quotas to whole cents that add up to their rounded total."""
     one = pd.Series(0, index=quotas.index)
     return _share_out(quotas, one, pd.Series({0: round(math.fsum(quotas))}))
 

@@ -77,7 +77,6 @@ def credit_page(
 
 
 def _findings(rows: pd.DataFrame, about: Mapping[str, Any]) -> Any:
-    """Yield the sentences at the top: the fees and whose they are, and who gains and loses most."""
     sums = rows.groupby("user_name")["credit_amount"].sum()
     people = rows[rows["user_id"] != ""]
     count = people["user_id"].nunique()
@@ -96,7 +95,6 @@ def _findings(rows: pd.DataFrame, about: Mapping[str, Any]) -> Any:
 
 
 def _nobody(rows: pd.DataFrame, details: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is nobody's by matter, the largest amount first, and what each matter lacks."""
     own = rows[rows["user_name"] == NO_ONE]
     lacks = own.groupby(_MATTER)["role"].agg(lambda roles: join_names([_LACKS[each] for each in roles]))
     sums = own.groupby(_MATTER)["credit_amount"].sum().sort_values(key=abs, ascending=False, kind="stable")
@@ -113,7 +111,6 @@ def _nobody(rows: pd.DataFrame, details: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _overview(rows: pd.DataFrame, columns: list[str]) -> dict[str, Any]:
-    """Return each person's credits by role, with the firm's and nobody's first."""
     roles = [role for role in ("originating", "responsible", "working") if (rows["role"] == role).any()]
     by_role = rows.groupby([*_WHOSE, "role"], observed=True)["credit_amount"].sum().unstack(fill_value=0)  # noqa: PD010
     sums = rows.groupby(_WHOSE)[columns].sum().join(by_role).reset_index()

@@ -17,9 +17,8 @@ import datetime as dt
 import math
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -67,8 +66,7 @@ def unreconciled_clients(invoices: StoredTable, balances: pa.Table) -> list[str]
     return [client for client, balance in amounts if abs(sums.get(client, 0.0) - balance) > CENT]
 
 
-@dataclass(frozen=True, slots=True)
-class UnchangedBalances:
+class UnchangedBalances(NamedTuple):
     """
     Balances that should be the same as at the last refresh.
 

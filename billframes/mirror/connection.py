@@ -86,7 +86,8 @@ class MirrorConnection:
 
     def count(self, request: ListRequest) -> int:
         """Return the number of records that match."""
-        return count_rows(self._snapshot(), request)
+        _check(request)
+        return int(_matching_rows(self._snapshot(), TABLES[request.resource.name], request).num_rows)
 
     def cancel_scope(self) -> CancelScope:
         """Return a cancel scope for the requests of one load."""
@@ -172,12 +173,6 @@ def read_rows(snapshot: Snapshot, request: ListRequest, custom: Collection[Custo
         rows = rows.slice(0, request.limit)
     chosen = [source.column for source in sources_of(request.resource.record, request.select)]
     return with_declared_types(rows, [*chosen, *(each.column for each in custom)], request.resource.name)
-
-
-def count_rows(snapshot: Snapshot, request: ListRequest) -> int:
-    """Return the number of rows that match a request."""
-    _check(request)
-    return int(_matching_rows(snapshot, TABLES[request.resource.name], request).num_rows)
 
 
 def with_declared_types(rows: pa.Table, columns: Collection[Column], resource: str) -> pa.Table:
@@ -303,7 +298,6 @@ def _matters_by_client_reference(snapshot: Snapshot, rows: pa.Table, texts: Coll
 
 
 def _matters_by_user(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> Any:
-    """Return whether a user is responsible for the matters, or has time entries of them."""
     worked = snapshot.read("time_entries", ["matter_id"], _equal("user_id", "id", texts)).column("matter_id")
     return pc.or_(_is_id(rows, "responsible_id", texts), _is_in(rows, "matter_id", worked))
 

@@ -12,9 +12,8 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -32,8 +31,7 @@ _MOST_TIMES, _MOST_BYTES = 200, 4_000_000
 _WIDTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class DataFile:
+class DataFile(NamedTuple):
     """One file of a table: its address, partition, rows and bytes."""
 
     uri: str

@@ -175,7 +175,6 @@ class _DaySearch:
 
 
 def _join_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join spans of positions that follow each other."""
     together: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if together and together[-1][1] + 1 == first:
@@ -222,13 +221,16 @@ def sample_size(server: ServerLists, stored: StoredTable, requests: int, *, tota
 
 def confirm_deleted(server: ServerLists, stored: StoredTable, ids: list[str], most: int) -> list[str]:
     """Return the ids of deleted records. Of more than `most`, only a sample is requested, unless one still exists."""
-    table = stored.table
-    if table.name == "invoices":
-        return _not_in_lists(server, stored, ids)
-    existing = _existing(server, table, _sample(ids, most))
-    if existing and len(ids) > most:
-        existing = _existing(server, table, ids)
-    return [each for each in ids if each not in existing]
+    asked, existing = ids, functools.partial(_existing, server, stored.table)
+    if stored.table.name == "invoices":
+        # The API has no request for one invoice, so the lists of its clients are requested.
+        rows = stored.read(["invoice_id", "client_id"], pc.field("invoice_id").isin(ids))
+        asked, most = rows.column("client_id").drop_null().unique().to_pylist(), SAMPLE
+        existing = functools.partial(_listed, server)
+    found = existing(_sample(asked, most))
+    if len(asked) > most and not found.isdisjoint(ids):
+        found = existing(asked)
+    return [each for each in ids if each not in found]
 
 
 def _sample(values: list[str], most: int) -> list[str]:
@@ -240,20 +242,6 @@ def _existing(server: ServerLists, table: Table, ids: list[str]) -> set[str]:
     with request_threads(server.concurrency) as pool:
         deleted = pool.map(lambda id_: server.is_deleted(table, id_), ids)
         return {id_ for id_, is_deleted in zip(ids, deleted, strict=True) if not is_deleted}
-
-
-def _not_in_lists(server: ServerLists, stored: StoredTable, ids: list[str]) -> list[str]:
-    """
-    Return the invoices that are not in their clients' lists, because the API has no request for one invoice.
-
-    Of many clients, only the lists of a sample are requested, unless one of the invoices is in them.
-    """
-    rows = stored.read(["invoice_id", "client_id"], pc.field("invoice_id").isin(ids))
-    clients = rows.column("client_id").drop_null().unique().to_pylist()
-    listed = _listed(server, _sample(clients, SAMPLE))
-    if len(clients) > SAMPLE and not listed.isdisjoint(ids):
-        listed = _listed(server, clients)
-    return [each for each in ids if each not in listed]
 
 
 def _listed(server: ServerLists, clients: list[str]) -> set[str]:

@@ -114,7 +114,6 @@ def _duckdb_with_limit(memory_limit: str) -> Any:
 
 @functools.cache
 def _private_folder() -> str:
-    """Return a folder that only its owner can read; it is removed when the process ends."""
     folder = tempfile.mkdtemp(prefix="billframes-")
     remove_at_end(Path(folder), _private_folder)
     return folder

@@ -108,13 +108,11 @@ def load(month: Month, _files: Sequence[str]) -> None:
 
 
 def _found(month: Month) -> Restated | None:
-    """Return what changed the closed month; None if its figures are as they were."""
     found: Restated | None = month.parts.get("mirror")
     return found if found and found.changed else None
 
 
 def _stands_out(month: Month) -> str:
-    """Say by how much the closed month was restated, and what changed it most."""
     found = _found(month)
     if found is None:
         return ""
@@ -129,7 +127,6 @@ def _stands_out(month: Month) -> str:
 
 
 def _by_cause(month: Month) -> ReportTable | None:
-    """Return what each cause changed, in the order in which they are taken."""
     found = _found(month)
     if found is None:
         return None
@@ -142,7 +139,6 @@ def _by_cause(month: Month) -> ReportTable | None:
 
 
 def _by_record(month: Month) -> ReportTable | None:
-    """Return the parts by record."""
     found = _found(month)
     if found is None:
         return None

@@ -124,12 +124,10 @@ class Mirror(MirrorHistory):
 
     @property
     def _item_codes(self) -> ItemCodeTable:
-        """The codes of expenses and fixed fees that e-billing checks have read, stored with the mirror."""
         return ItemCodeTable(self._storage)
 
     @property
     def _ledgers(self) -> LedgerTable:
-        """The reports of the firm's books that were read with the mirror."""
         return LedgerTable(self._storage)
 
     def refresh(

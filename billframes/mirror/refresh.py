@@ -121,7 +121,6 @@ class Refresh:
         return frozenset(lost)
 
     def _refresh_tables(self) -> dict[str, int]:
-        """Refresh all tables, and return their Delta versions."""
         previous = self._previous.tables if self._previous else {}
         # Undo the commits of a refresh that did not finish.
         at = {name: self.storage.restore(name, version) for name, version in previous.items() if name not in self._lost}
@@ -218,7 +217,6 @@ class Refresh:
     def _load_changed_balances(
         self, stored: StoredTable, previous: Version, now: dt.datetime
     ) -> tuple[pa.Table, pa.Table] | None:
-        """Load the balances that can have changed, and some others as a check; None if all have to be loaded."""
         before = StoredTable(self.storage, TABLES["invoices"], previous.tables["invoices"])
         days = previous.time.date(), now.date()
         unchanged = unchanged_balances(stored.read(), before, self._tables["invoices"], days)
@@ -262,7 +260,6 @@ class Refresh:
         return not table.shown <= {*self.storage.schema(table.name, stored.current_version).names}
 
     def _fill(self, stored: StoredTable) -> None:
-        """Fill a new table, or replace a table that needs other columns."""
         table = stored.table
         if stored.version is not None:
             stored.replace_all(to_stored(self.server.load(table.name), table))

@@ -149,7 +149,6 @@ def _less(rows: pd.DataFrame, cause: str) -> pd.DataFrame:
 
 
 def _rows(analysis: Analysis, given: Mapping[str, Any], names: Mapping[str, str], book: Book) -> pd.DataFrame:
-    """List the rows behind figures of an analysis, one row per record and figure."""
     with collect_notes(Notes("book")):
         rows = call_analysis(analysis, book, given, partial(run_rows, [*names]))
     for name, column in names.items():
@@ -162,7 +161,6 @@ def _rows(analysis: Analysis, given: Mapping[str, Any], names: Mapping[str, str]
 
 
 def _first_of(rows: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
-    """Return the first value of each row that is not missing."""
     return functools.reduce(pd.Series.fillna, [rows[name] for name in columns if name in rows])
 
 
@@ -178,7 +176,6 @@ def _add_up(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _list_records(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row per figure, cause and record, with its part."""
     rows = rows[~rows["cause"].isin(["then", "now"])]
     rows["cause"] = pd.Categorical(rows["cause"], CAUSES, ordered=True)
     by = ["figure", "cause", "kind", "record_id", *columns]
@@ -233,7 +230,6 @@ class Between:
         return rows | self._values(key, step) if key.build is work and not key.own else rows
 
     def _common(self, key: FactKey, is_now: bool) -> Columns_:
-        """Return the columns of the rows that both versions have, in one order."""
         rows, place = self._read(key, is_now), pa.array(self._places(key._replace(own=()))[is_now])
         return {name: pa.chunked_array([each.combine_chunks().take(place)]) for name, each in rows.items()}
 

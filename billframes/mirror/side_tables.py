@@ -90,7 +90,6 @@ class ReferenceCollector:
         return stored.current_version
 
     def _unlisted(self, name: str, listed: pa.ChunkedArray) -> dict[str, dict[str, Any]]:
-        """Return the collected values of a table's records that are not in its list, by id."""
         found: dict[str, dict[str, Any]] = {}
         for (table, *columns), shown in self._tables.items():
             if table == name:

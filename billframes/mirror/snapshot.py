@@ -103,7 +103,6 @@ class Snapshot:
         return {name: shown.column(source).take(places) for name, source in reference.columns.items()}
 
     def _lookups_from(self, name: str, since: dt.date | None) -> Iterator[pa.Table]:
-        """Yield the shown columns of records with a later date, then those of all records."""
         partitions = None if name in self._lookups else self.partitions(TABLES[name], since, None)
         if partitions is not None:
             yield self.read(name, [TABLES[name].id, *shown_columns(name)], partitions=partitions)

@@ -273,7 +273,6 @@ class Storage:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _files_and_schema(self, name: str, version: int) -> tuple[tuple[DataFile, ...], pa.Schema]:
-        """Return the files and columns of a table at a version, which never change."""
         # Looked up once, because another thread may `forget`.
         return self._cache.get((name, version)) or self._add_to_cache(name, self._open(name, version))
 
@@ -359,7 +358,6 @@ def _file_size(rows: pa.Table) -> int:
 
 
 def _plain_field(field: pa.Field) -> pa.Field:
-    """Return a column's field with the plain type instead of Delta's wide type."""
     kind = field.type
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         kind = pa.string()

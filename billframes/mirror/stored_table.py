@@ -32,7 +32,6 @@ class StoredTable:
     removed_rows: list[pa.Table] = field(default_factory=list)
 
     def __len__(self) -> int:
-        """Return the number of rows, from the statistics of the files."""
         if self.version is None:
             return 0
         return sum(part.rows for part in self.storage.data_files(self.table.name, self.version))
@@ -172,7 +171,6 @@ class StoredTable:
 
 
 def _replace_rows(stored: pa.Table, new: pa.Table, id_: str, replaced: pa.Array) -> pa.Table:
-    """Return the stored rows without those with the replaced ids, and the new rows."""
     kept = without(stored, id_, replaced)
     return pa.concat_tables([kept, new.select(kept.column_names).cast(kept.schema)])
 

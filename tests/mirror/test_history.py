@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import shutil
+from dataclasses import replace
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import billframes as bf
 from billframes import mirror
+from billframes.mirror.balances import unreconciled_clients
+from billframes.mirror.comparison import cells, falls
+from billframes.mirror.stored_table import StoredTable
+from billframes.mirror.tables import PARTITION, TABLES, partition_of
 from tests.frames import assert_frame_equal
 
 
@@ -175,3 +183,63 @@ def test_receipts_remember_the_references_of_clients_of_one_name(changed_mirror,
     shown = repr(bf.show(m.implied_receipts("2026-10")))
     assert len(ids) == 2
     assert all(f"Namesake LLP ({clients['reference'][id_]})" in shown for id_ in ids)
+
+
+@pytest.fixture
+def copied(refreshed, tmp_path):
+    return mirror(shutil.copytree(refreshed.path, tmp_path / "firm"))
+
+
+def with_value(rows, column, id_, value):
+    """Return rows in which a record has another value."""
+    name, place = rows.column_names[0], rows.column_names.index(column)
+    kind = rows.schema.field(column)
+    values = pc.if_else(pc.equal(rows.column(name), id_), pa.scalar(value, kind.type), rows.column(column))
+    return rows.set_column(place, kind, values)
+
+
+def two_versions(m, name, old, new):
+    """Return versions of a mirror with other rows of one table, a day apart."""
+    now, table = m._open_snapshot().version, TABLES[name]
+    at = []
+    for each in (old, new):
+        partition = partition_of(each.column(table.date), table.partition) if table.partition else None
+        at.append(m._storage.write(name, each.append_column(PARTITION, partition) if table.partition else each))
+    before, after = (replace(now, tables={**now.tables, name: each}) for each in at)
+    return before, replace(after, time=now.time + dt.timedelta(days=1))
+
+
+def test_an_invoice_is_final_late_only_if_its_date_is_not_after_the_earlier_version(copied):
+    rows, day = copied._open_snapshot().read("invoices"), copied.time.date()
+    is_final = (pc.field("invoice_state") == "final") & (pc.field("amount") > 0)
+    late, new = rows.filter(is_final).column("invoice_id").to_pylist()[:2]
+    rows = with_value(with_value(rows, "invoice_date", late, day), "invoice_date", new, day + dt.timedelta(days=1))
+    before = rows.filter(~pc.field("invoice_id").isin([late, new]))
+    _, finals = falls(copied._storage, two_versions(copied, "invoices", before, rows), {})
+    assert finals["invoice_id"].tolist() == [late]
+
+
+def test_a_credit_that_is_used_is_not_a_receipt(copied):
+    rows = copied._open_snapshot().read("invoices")
+    is_credit = (pc.field("invoice_state") == "final") & (pc.field("amount") < 0)
+    credit = rows.filter(is_credit).column("invoice_id")[0].as_py()
+    old, new = (with_value(rows, "balance", credit, balance) for balance in (-100.0, 0.0))
+    assert falls(copied._storage, two_versions(copied, "invoices", old, new), {})[0].empty
+
+
+def test_that_the_server_shows_an_empty_list_is_not_a_change(copied):
+    rows = copied._open_snapshot().read("matters")
+    one = rows.column("matter_id")[0].as_py()
+    old, new = (with_value(rows, "originators_shown", one, shown) for shown in (False, True))
+    before, after = two_versions(copied, "matters", old, new)
+    assert list(cells(copied._storage, TABLES["matters"], before, after)) == []
+
+
+def test_a_balance_that_differs_from_the_invoices_by_a_cent_is_noticed(copied):
+    invoices = StoredTable(copied._storage, TABLES["invoices"], copied._open_snapshot().version.tables["invoices"])
+    balances = copied.client_balances(to="arrow").select(["client_id", "balance"])
+    assert unreconciled_clients(invoices, balances) == []
+    one = balances.column("client_id")[0].as_py()
+    amount = balances.column("balance")[0].as_py() + 0.01
+    other = pa.table({"client_id": [one], "balance": [amount]})
+    assert unreconciled_clients(invoices, other) == [one]
