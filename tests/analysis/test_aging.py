@@ -160,6 +160,19 @@ def test_hidden_rates_spread_a_balance_by_hours_and_say_so(firm):
     assert by_items(firm, "matter", work=hidden, bills=paid) == []
 
 
+def test_the_matter_of_an_invoice_counts_only_if_the_invoice_has_no_items(firm):
+    """An invoice of several matters names one of them: what no item of i1 has of its balance belongs to none."""
+    bills = firm.frame(
+        "invoice_id invoice_date invoice_state due_date client_id client_name matter_id amount balance",
+        ("i1", "2026-10-05", "final", "2026-10-30", "c1", "Acme", "m2", 500.0, 500.0),
+        ("i3", "2026-10-20", "final", "2026-11-04", "c1", "Acme", "m2", -200.0, -50.0),
+    )
+    none = firm.items()
+    others = {"time_entries": firm.entries(WORK[2]), "expenses": none, "fixed_fees": none, "matters": firm.matters()}
+    rows = firm.rows(aging(bills, as_of=DAY, by="matter", **others))
+    assert {row["matter_id"]: row["total"] for row in rows} == {None: 500.0, "m2": -50.0}
+
+
 def test_days_overdue_weigh_debts_only(firm):
     """A credit of 900 beside a debt of 1,000 does not turn its 31 days into 300."""
     bills = [
