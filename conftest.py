@@ -245,7 +245,7 @@ def browser():
     It is closed after each module, because playwright keeps an event loop running that disturbs other tests.
     """
     from billframes.errors import ConfigError
-    from billframes.report.pdf import chromium
+    from billframes.report.html import chromium
 
     try:
         executable = chromium()

@@ -27,7 +27,7 @@ from billframes.client import Client
 from billframes.commands import DEMO_FIRM, DEMO_REMARK
 from billframes.errors import ConfigError
 from billframes.report.building import build
-from billframes.report.pdf import chromium, print_pages
+from billframes.report.html import chromium, print_pages
 from billframes.widgets import dashboard
 from billframes.widgets.dashboard.kernel import private_folder
 

@@ -13,12 +13,11 @@ from typing import Any, Literal
 from billframes._shared.export import check_output, write
 from billframes.client import Client
 from billframes.errors import ConfigError
-from billframes.report.ask.section import ask, script_hash
-from billframes.report.html import templates
+from billframes.report.ask import ask, script_hash
+from billframes.report.html import chromium, print_pages, templates
 from billframes.report.loading import load
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
-from billframes.report.pdf import chromium, print_pages
 
 Format = Literal["html", "pdf", "xlsx"]
 Step = Callable[[str], None]

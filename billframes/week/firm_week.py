@@ -1,4 +1,4 @@
-"""The figures of a firm's week: everyone's hours, missing days, late entries and matters, and what waits."""
+"""The days of a week, and its figures: everyone's hours, missing days, late entries and matters, and what waits."""
 
 from __future__ import annotations
 
@@ -9,24 +9,86 @@ from typing import Any, cast
 
 import pandas as pd
 
-from billframes._shared.format import MISSING, format_number, long_date
+from billframes._shared.format import MISSING, format_number, long_date, span_name
 from billframes.analysis.data.distinct_names import DistinctNames
+from billframes.analysis.facts.capacity import working_days
 from billframes.analysis.sheets.utilization import TIMEKEEPERS
 from billframes.book.records import bills_of, draft_items
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.week.days import WeekDays, week_days
+from billframes.periods import CALENDAR_YEAR, MONTHS
 
 HOURS = ("client_hours", "target_hours", "pace", "total_hours", "capacity_hours")
 LATE_DAYS, OLD_DAYS, BUDGET_SHARE, MOST = 3, 60, 0.8, 5
 DRAFT_AGES = {14: "Up to 14 days", 30: "15 to 30 days", 10_000: "Over 30 days"}
 _CENT = 0.005
+_DAY, _FAR = dt.timedelta(days=1), dt.timedelta(days=366)
 # The columns that are used beside those of the analyses.
 _USED = {
     "time_entries": ("created_at",),
     "users": ("user_id", "email", "role"),
     "matters": ("matter_id", "client_name", "responsible_id", "responsible_name"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDays:
+    """The first days of the week, the month and the year, and the day on which all of them are closed."""
+
+    week: dt.date
+    month: dt.date
+    year: dt.date
+    closed: dt.date
+    year_name: str
+
+    @property
+    def spans(self) -> dict[str, tuple[dt.date, dt.date]]:
+        """The days by label, for `figures`."""
+        return {label: (getattr(self, label), self.closed) for label in ("week", "month", "year")}
+
+    @property
+    def titles(self) -> list[str]:
+        """The headings of the spans."""
+        return ["Week", MONTHS[self.closed.month - 1], self.year_name]
+
+    @property
+    def week_name(self) -> str:
+        """The days of the week in words."""
+        return span_name(self.week, self.closed)
+
+
+def week_days(before: dt.date, settings: FirmSettings) -> WeekDays:
+    """
+    Return the days of the week that is closed on the last working day before a date.
+
+    Examples
+    --------
+    >>> days = week_days(dt.date(2026, 10, 26), FirmSettings())
+    >>> days.week_name, weekday_name(days.closed), days.titles
+    ('17–23 October 2026', 'Friday 23 October', ['Week', 'October', '2026'])
+    """
+    closed = _last_working_day(before, settings)
+    if closed is None:
+        raise ParameterError(
+            f"The firm's settings have no working day in the year before {long_date(before)}: correct `working_days` "
+            "and `holidays`."
+        )
+    monday = closed - closed.weekday() * _DAY
+    year = settings.fiscal_year or CALENDAR_YEAR
+    name = year.number(closed.year, closed.month, closed.day)
+    first = year.year_of(closed).start or closed
+    begin = (_last_working_day(monday, settings) or monday - _DAY) + _DAY
+    return WeekDays(begin, closed.replace(day=1), first, closed, f"FY{name}" if settings.fiscal_year else f"{name}")
+
+
+def weekday_name(day: dt.date) -> str:
+    """Return a day without its year, such as "Friday 23 October"."""
+    names = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    return f"{names[day.weekday()]} {day.day} {MONTHS[day.month - 1]}"
+
+
+def _last_working_day(before: dt.date, settings: FirmSettings) -> dt.date | None:
+    return max(working_days(settings, before - _FAR, before - _DAY), default=None)
 
 
 @dataclass(frozen=True, slots=True)

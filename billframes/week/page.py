@@ -19,8 +19,7 @@ from billframes._shared.format import long_date
 from billframes.analysis.data.arguments import read_date
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
-from billframes.week.days import weekday_name
-from billframes.week.firm_week import FirmWeek, firm_week
+from billframes.week.firm_week import FirmWeek, firm_week, weekday_name
 from billframes.week.sections import (
     Section,
     notes_of,

@@ -18,8 +18,7 @@ from billframes._shared.format import (
     short_date,
 )
 from billframes.analysis.declare.columns import UNASSIGNED
-from billframes.week.days import weekday_name
-from billframes.week.firm_week import BUDGET_SHARE, DRAFT_AGES, LATE_DAYS, MOST, OLD_DAYS, FirmWeek
+from billframes.week.firm_week import BUDGET_SHARE, DRAFT_AGES, LATE_DAYS, MOST, OLD_DAYS, FirmWeek, weekday_name
 
 
 class Section(NamedTuple):

@@ -119,7 +119,7 @@ LONG = "Review and annotate the production of documents; confer with co-counsel 
 def test_each_invoice_prints_on_one_sheet(rows, paper, tmp_path):
     """Even with long narratives, two hundred items, or one narrative longer than a page."""
     pytest.importorskip("playwright.sync_api")
-    from billframes.report.pdf import print_pages
+    from billframes.report.html import print_pages
 
     longest = rows["invoice_id"].value_counts().index[0]
     many = rows[rows["invoice_id"] == longest]

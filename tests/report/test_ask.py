@@ -21,8 +21,7 @@ from billframes.analysis.declare.key_words import columns_of
 from billframes.errors import ParameterError
 from billframes.ledger.month_reports import read_ledgers
 from billframes.periods import month_end
-from billframes.report import building
-from billframes.report.ask import section
+from billframes.report import ask as section, building
 from billframes.report.ask.cube import BALANCES, Cube, subjects
 from billframes.report.month import Month
 from tests.firms import FIRMS, make_firm

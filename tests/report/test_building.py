@@ -14,9 +14,9 @@ from billframes.client import Client
 from billframes.errors import AuthenticationError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build
+from billframes.report.html import chromium, print_pages
 from billframes.report.notebook import new_notebook, write_notebook
 from billframes.report.outline import OUTLINE
-from billframes.report.pdf import chromium, print_pages
 
 OTHER = "<title>Report</title><body>Another page"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from billframes import FirmSettings
-from billframes.report.ask.section import ask
+from billframes.report.ask import ask
 from billframes.report.building import _page
 from billframes.report.workbook import workbook
 from tests.firms import FIRMS, make_firm

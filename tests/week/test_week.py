@@ -21,8 +21,7 @@ from billframes import FirmSettings
 from billframes.cli import main
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.sandbox import Sandbox
-from billframes.week.days import week_days
-from billframes.week.firm_week import firm_week
+from billframes.week.firm_week import firm_week, week_days
 from billframes.week.page import pages_of
 from tests.analysis.conftest import ENGINES
 from tests.firms import FIRMS, on
