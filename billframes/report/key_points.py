@@ -135,7 +135,7 @@ def _fees(month: Month) -> Iterator[Point]:
         return
     then = f"{month.same_days_name(1, short=False)}: {money(before)}"
     headline = rules.moved("Fees billed", change, float(whole["after_amount"]), "money", then=then)
-    detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change)}"
+    detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change=change)}"
     yield Point(headline, detail, "changes", rules.FEES.size(change / before), asks="fees")
 
 
@@ -151,7 +151,7 @@ def _causes(whole: Any, change: float) -> str:
     against = [name for name, amount in causes.items() if amount <= -A_UNIT]
     verb = "explains" if main == "mix_change_amount" or "realization" in main else "explain"
     is_all = not against and abs(causes[main] - abs(change)) < A_UNIT
-    text = f"{_sentence(words[main])} {verb} {'all' if is_all else money(causes[main])} of it"
+    text = f"{words[main][:1].upper()}{words[main][1:]} {verb} {'all' if is_all else money(causes[main])} of it"
     if with_it:
         text += f", and {join_names([words[name] for name in with_it])} {money(sum(causes[n] for n in with_it))}"
     if against:
@@ -170,7 +170,7 @@ def _realization(month: Month) -> Iterator[Point]:
     if not abs(change) > 0 or (floor is not None and floor.holds(now)):
         return
     headline = rules.moved("Billing realization", change, now, "ratio")
-    detail = _largest_part(table, "change_ratio", change, unit="points")
+    detail = _largest_part(table, "change_ratio", "points", change)
     yield Point(headline, detail, "realization", rules.REALIZATION.size(change))
 
 
@@ -185,7 +185,7 @@ def _written_down(month: Month) -> Iterator[Point]:
     headline = f"{money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
     asks = _asks("realization", _largest(table.rows, "write_down_amount"))
     size = rules.WRITTEN_DOWN.size(down / worth)
-    yield Point(headline, _most_of(table, "write_down_amount"), "realization", size, asks=asks)
+    yield Point(headline, _largest_part(table, "write_down_amount"), "realization", size, asks=asks)
 
 
 def _utilization(month: Month) -> Iterator[Point]:
@@ -218,10 +218,10 @@ def _overdue(month: Month) -> Iterator[Point]:
     if not late > 0:
         return
     table = report_tables.receivables(month)
-    day = f", with the balances of {_day(month)}" if month.balances_day else ""
+    day = f", with the balances of {month.balances_day:%-d %B}" if month.balances_day else ""
     undeducted = f" {money(-unused)} of unused credits is not deducted." if unused <= -0.5 else ""
     headline = f"{money(late)} of {money(owed)} owed on invoices is overdue{day}.{undeducted}"
-    detail, asks = _most_of(table, "overdue"), "receivables"
+    detail, asks = _largest_part(table, "overdue"), "receivables"
     if not month.scope:
         first = _largest(called(month), "overdue")
         if first is not None:
@@ -274,7 +274,7 @@ def _missing_time(month: Month) -> Iterator[Point]:
         return
     table = report_tables.missing_time(month)
     away = "" if month.settings.leave else " Leave counts as missing: it is not in the firm’s settings."
-    detail = f"{_most_of(table, 'missing_hours', 'hours')}{away}".strip()
+    detail = f"{_largest_part(table, 'missing_hours', 'hours')}{away}".strip()
     yield Point(missing_words(table), detail, "utilization", 1.0)
 
 
@@ -313,21 +313,15 @@ _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
 )
 
 
-def _largest_part(table: ReportTable, column: str, change: float, unit: str = "money") -> str:
-    """Name the row that contributed most to the change, in the direction of the total's change."""
-    row = _largest(table.rows[table.rows[column] * change > 0], column, by_size=True)
+def _largest_part(table: ReportTable, column: str, unit: str = "money", change: float | None = None) -> str:
+    """Name the row that contributed most: to a total, or to its change, in the direction of that."""
+    rows = table.rows if change is None else table.rows[table.rows[column] * change > 0]
+    row = _largest(rows, column, by_size=change is not None)
     if row is None or len(table.rows) < 2:
         return ""
     text = format_number(float(row[column]), unit)
-    sign = "+" if row[column] > 0 and not text.startswith("+") else ""
+    sign = "+" if change is not None and row[column] > 0 and not text.startswith("+") else ""
     return f"The largest part is {row[table.label]} ({sign}{text})."
-
-
-def _most_of(table: ReportTable, column: str, unit: str = "money") -> str:
-    row = _largest(table.rows, column)
-    if row is None or len(table.rows) < 2:
-        return ""
-    return f"The largest part is {row[table.label]} ({format_number(float(row[column]), unit)})."
 
 
 def _asks(subject: str, row: Any) -> str:
@@ -341,11 +335,3 @@ def _largest(rows: pd.DataFrame, column: str, *, by_size: bool = False) -> Any:
     values = rows[column].abs() if by_size else rows[column]
     values = values[values > 0]
     return None if values.empty else rows.loc[values.sort_values(ascending=False, kind="stable").index[0]]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _day(month: Month) -> str:
-    return f"{month.balances_day:%-d %B}" if month.balances_day else ""
