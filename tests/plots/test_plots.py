@@ -246,11 +246,6 @@ def test_months_are_columns_in_time(fees):
     assert [label.get_text() for label in ax.get_xticklabels()] == ["Aug\n2026", "Sep\n2026", "Oct\n2026"]
 
 
-def test_money_on_an_axis_is_short(fees):
-    ax = plots.realization(fees)
-    assert ax.yaxis.get_major_formatter()(50_000, 0) == "50k"
-
-
 def test_a_part_of_nothing_is_not_drawn_as_a_dark_line():
     columns = {"0-30": [5.0, 0.0], "31-60": [5.0, 20.0], "61+": [0.0, 3.0], "total": [10.0, 23.0]}
     drawn = plots.wip(pd.DataFrame({"month": ["2026-09", "2026-10"], **columns}))
@@ -447,15 +442,6 @@ def test_a_loss_lies_left_of_zero():
     ax = plots.profitability(every_measure(1).assign(fees_amount=100.0, profit_amount=-50.0, margin_ratio=-0.5))
     assert [lengths(bars) for bars in ax.containers] == [[100.0], [-50.0]]
     assert words(ax) == ["−50.0%"]
-
-
-def test_running_shares_end_at_one_on_their_own_scale():
-    ax = plots.contribution(
-        every_measure(2).assign(fees_amount=[3.0, 1.0], share=[0.75, 0.25], running_share=[0.75, 1.0])
-    )
-    (line,) = ax.figure.axes[1].lines
-    assert list(line.get_xdata()) == [0.75, 1.0]
-    assert words(ax) == ["3 · 75.0%", "1 · 25.0%"]
 
 
 def test_a_point_before_the_work_is_not_cut_off():

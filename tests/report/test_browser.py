@@ -88,32 +88,6 @@ def test_lines_of_months_are_drawn_with_their_last_value(report_page):
         assert each.locator(".plot").get_attribute("aria-label")
 
 
-CONTRASTS = """() => {
-    const part = each => (each /= 255) <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4
-    const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
-    const numbers = text => text.match(/[\\d.]+/g).map(Number)
-    const behind = each => {
-        for (; each; each = each.parentElement) {
-            const color = numbers(getComputedStyle(each).backgroundColor)
-            if (color.length < 4 || color[3] > 0) return color
-        }
-        return [255, 255, 255]
-    }
-    return [...document.querySelectorAll("main *")]
-        .filter(each => [...each.childNodes].some(one => one.nodeType == 3 && one.data.trim()))
-        .map(each => {
-            const pair = [light(numbers(getComputedStyle(each).color)), light(behind(each))].sort((a, b) => b - a)
-            return [(pair[0] + 0.05) / (pair[1] + 0.05), each.textContent.trim().slice(0, 40)]
-        })
-}"""
-
-
-def test_text_has_enough_contrast(report_page):
-    found = report_page.evaluate(CONTRASTS)
-    assert len(found) > 300
-    assert [each for each in found if each[0] < 4.5] == []
-
-
 @pytest.mark.parametrize("width", [900, 1280, 1900])
 def test_the_page_fits_the_width_of_the_window(report_page, width):
     report_page.set_viewport_size({"width": width, "height": 900})

@@ -263,11 +263,6 @@ def test_data_that_are_older_than_the_month_end_the_figures(connected, monkeypat
 
 
 @pytest.mark.slow
-def test_charts_are_the_same_each_time(october):
-    assert report.utilization(october)._repr_html_() == report.utilization(october)._repr_html_()
-
-
-@pytest.mark.slow
 def test_hidden_rates_leave_dashes_and_a_note(without_rates):
     month = report.load("2026-10")
     _, _, headlines, *_, notes = sections(month)

@@ -42,10 +42,6 @@ def money(value: float) -> str:
     return f"{Decimal(f'{value:.12g}').quantize(Decimal(1), ROUND_HALF_UP):,}".replace("-", "−")
 
 
-def test_the_tests_round_halves_as_the_page_does():
-    assert [money(value) for value in (0.5, 2.5, -2.5, 1234.5)] == ["1", "3", "−3", "1,235"]
-
-
 @pytest.mark.slow
 def test_the_cash_of_three_horizons_is_rounded_and_says_once_that_it_is_not_checked(page):
     section = page.select_one("#receivables")
