@@ -11,6 +11,7 @@ from billframes._shared.format import count_of, enum_label, money
 from billframes.analysis.declare.columns import UNASSIGNED
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.sheets.utilization import TIMEKEEPERS
 from billframes.report import figures, report_tables
 from billframes.report.line_chart import LineChart, fees_line, year_lines
 from billframes.report.month import A_UNIT, Month
@@ -19,7 +20,6 @@ from billframes.report.table_spec import ReportTable, largest_first
 from billframes.report.to_do import called
 from billframes.wings import in_report
 
-_ROLES = ("principal", "attorney", "paralegal", "timekeeper")
 _DIFFERENCE = Measure("difference_hours", "Difference", "hours", "Client hours less the target.", adds_up=True)
 _YEAR_PACE = Measure("pace_to_date", "Year to date", "ratio", "Client hours of the year to date ÷ their target.")
 _COUNT = Measure("invoices", "Invoices", "count", "Invoices with an overdue balance.", adds_up=True)
@@ -115,13 +115,13 @@ def _beside_targets(month: Month, table: ReportTable, goals: ReportTable) -> Pag
 
 def roles_of(month: Month, ids: pd.Series[Any]) -> list[str]:
     """Return the role of each person in the plural, as the heading of a group."""
-    by_id = month.firm_book.users.set_index("user_id")["role"].astype("str")
-    return [f"{enum_label(each)}s" if each in _ROLES else "Others" for each in ids.map(by_id)]
+    roles = month.firm_book.users.set_index("user_id")["role"].astype("str").to_dict() | dict(month.settings_by_id.roles)
+    return [f"{enum_label(role)}s" if (role := roles.get(each)) in TIMEKEEPERS else "Others" for each in ids]
 
 
 def _by_role(rows: pd.DataFrame) -> pd.DataFrame:
-    places = {f"{enum_label(each)}s": place for place, each in enumerate(_ROLES)}
-    rows = rows.assign(place=rows["role"].map(places).fillna(len(_ROLES)))
+    places = {f"{enum_label(each)}s": place for place, each in enumerate(TIMEKEEPERS)}
+    rows = rows.assign(place=rows["role"].map(places).fillna(len(places)))
     return rows.sort_values(["place", "user_name"], kind="stable", ignore_index=True)
 
 

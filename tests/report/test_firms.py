@@ -258,6 +258,12 @@ def test_people_who_left_do_not_make_utilization_the_first_point():
     assert key_points(report_of(stopped))[0].headline.startswith("Utilization fell")
 
 
+def test_a_persons_role_is_that_of_the_settings():
+    month = report_of(make_firm(), settings=FirmSettings(roles={"p1@firm.example": "paralegal"}))
+    (table,) = page_parts.hours(month)
+    assert [(row.name, row.group) for row in table.rows] == [("Person 0", "Principals"), ("Person 1", "Paralegals")]
+
+
 def test_of_roles_that_lack_the_same_hours_none_is_named():
     assert section_findings.hours(report_of(make_firm())).headline == "208.0 hours may be missing."
     assert section_findings.hours(report_of(make_firm(4))).headline.startswith("Paralegals lack 208.0 hours of the 416")
