@@ -115,8 +115,9 @@ def _beside_targets(month: Month, table: ReportTable, goals: ReportTable) -> Pag
 
 def roles_of(month: Month, ids: pd.Series[Any]) -> list[str]:
     """Return the role of each person in the plural, as the heading of a group."""
-    roles = month.firm_book.users.set_index("user_id")["role"].astype("str").to_dict() | dict(month.settings_by_id.roles)
-    return [f"{enum_label(role)}s" if (role := roles.get(each)) in TIMEKEEPERS else "Others" for each in ids]
+    users = month.firm_book.users.set_index("user_id")
+    roles = users["role"].astype("str").to_dict() | dict(month.settings_by_id.roles)
+    return [f"{enum_label(roles[each])}s" if roles.get(each) in TIMEKEEPERS else "Others" for each in ids]
 
 
 def _by_role(rows: pd.DataFrame) -> pd.DataFrame:
