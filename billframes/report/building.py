@@ -122,8 +122,8 @@ def _page(month: Month, texts: Mapping[str, str], narratives: bool, announce: St
     sections = []
     for each in OUTLINE:
         if each.on_page and (narratives or not each.narratives):
-            if each.step:
-                announce(each.step)
+            if step := each.step or (each.title if each.page else ""):
+                announce(step)
             shown = each(month, **(texts if each.options else {}))
             sections += [] if shown is None else [shown._repr_html_()]
     text = "".join(sections)

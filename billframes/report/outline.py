@@ -30,7 +30,6 @@ _OWN = (
         scope=lambda month: f"{month.same_days_name(0, short=False)} beside {month.same_days_name(1, short=False)}",
         notes=footnotes.changes,
         empty=footnotes.why_not_compared,
-        step="Fees billed",
     ),
     SectionSpec(
         name="utilization",
@@ -41,7 +40,6 @@ _OWN = (
         scope=footnotes.working_days_of,
         notes=footnotes.utilization,
         empty="No time is recorded in {month}.",
-        step="Hours and targets",
     ),
     SectionSpec(
         name="targets",
@@ -60,7 +58,6 @@ _OWN = (
         scope=lambda month: f"invoices dated {month.same_days_name(0, short=False)}",
         notes=footnotes.realization,
         empty="No final invoice of {month} bills time.",
-        step="Realization",
     ),
     _sheets(name="write_downs", tables=(report_tables.write_downs,)),
     SectionSpec(
@@ -92,7 +89,6 @@ _OWN = (
         scope=balances_of,
         notes=footnotes.work_in_progress,
         empty="There is no work in progress: all work is on final invoices.",
-        step="Work in progress",
     ),
     SectionSpec(
         name="receivables",
@@ -103,7 +99,6 @@ _OWN = (
         scope=balances_of,
         notes=footnotes.receivables,
         empty="Nothing is owed: no final invoice has an open balance.",
-        step="Receivables and cash",
     ),
     _sheets(name="overdue_invoices", tables=(report_tables.overdue_invoices,)),
     SectionSpec(
@@ -195,7 +190,6 @@ _OWN = (
         quiet=section_findings.trends_in_short,
         scope=lambda month: f"invoices of the months to {month_name(month.earlier(0))}",
         notes="Figures belong to the month of the invoice.",
-        step="Twelve months",
     ),
     SectionSpec(name="narratives", tables=(report_tables.time_entries,), show=sections.narratives, narratives=True),
     SectionSpec(name="notes", show=sections.notes),

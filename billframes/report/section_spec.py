@@ -82,7 +82,7 @@ class SectionSpec:
     options : str
         What the notebook passes to `show`.
     step : str
-        What the command says when it begins.
+        What the command says when it begins; by default the title of a section with `page`.
     """
 
     name: str
