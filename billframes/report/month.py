@@ -65,10 +65,8 @@ class Month(MonthDays):
     """
     A month's book and the figures of the report.
 
-    Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
-    are aged; while the month is not over, it is also the last day counted. `notes` collects the notes of the loads and
-    analyses, each cause once. `scope` is the client, practice area or responsible lawyer; None is the whole firm.
-    `parts` has what each wing found, by its name.
+    Created by `load`. `notes` collects the notes of the loads and analyses, each cause once. `scope` is the client,
+    practice area or responsible lawyer; None is the whole firm. `parts` has what each wing found, by its name.
     """
 
     notes: Notes = field(default_factory=lambda: Notes("page"), repr=False, compare=False)
@@ -85,11 +83,8 @@ class Month(MonthDays):
         """
         Return the month of one client, practice area or responsible lawyer, from the same frames.
 
-        Parameters
-        ----------
-        code : str
-            "client:", "practice_area:" or "responsible:" and a name, reference or id; nothing after the colon means
-            unassigned. Empty means the whole firm.
+        `code` is "client:", "practice_area:" or "responsible:" and a name, reference or id. Nothing after the colon
+        means unassigned, and an empty code the whole firm.
         """
         firm = self._firm or self
         if not code:
