@@ -138,7 +138,7 @@ def test_people_stand_by_role_and_name_unless_the_settings_say_otherwise(book, f
     ranked = dataclasses.replace(settings, report={"order": "hours"})
     hours = firm_week(bf.book("2026-W43", settings=ranked, client=book.client), MONDAY).people["client_hours_week"]
     assert hours.dropna().is_monotonic_decreasing
-    with pytest.raises(ParameterError, match=r"report\['order'\]='rank' is not known; it takes 'name' or 'hours'"):
+    with pytest.raises(ParameterError, match=r"report\.order='rank' is not known\. It takes 'name', 'hours'\."):
         FirmSettings(report={"order": "rank"})
 
 
