@@ -127,7 +127,7 @@ def _table(
     labels = matched.labels
     order = sorted(range(len(sizes)), key=lambda at: (-sizes[at], labels[at]))
     groups = {name: matched.keys[name] for name in matched.keys.column_names}
-    return pa.table(groups | split).take(order)
+    return pa.table(groups | split).take(pa.array(order, pa.int64()))
 
 
 def _columns_to_split(measure: str, there: Mapping[str, list[str]]) -> tuple[tuple[str, ...], str]:
