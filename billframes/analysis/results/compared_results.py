@@ -134,7 +134,7 @@ class Matched:
     @property
     def labels(self) -> list[tuple[Any, ...]]:
         """What the groups are sorted by: the labels, those of the last key first; missing ones are last."""
-        rows = [[*reversed(row.values())] for row in self.keys.to_pylist()] or [[]]
+        rows = [[*reversed(row.values())] for row in self.keys.to_pylist()] if self.keys.column_names else [[]]
         return [tuple((each is None, str(each)) for each in row) for row in rows]
 
 

@@ -176,11 +176,11 @@ def _table(
     matched = Matched.of(latest_first, keys, pair, sums=bool(found.adds_up or found.ratios))
     figures = FiguresByPeriod(found, pair, time, matched, comparison.instead())
     of_periods, labels = {label: figures.of_period(label) for label in shown}, matched.labels
-    order = np.array(sorted(range(len(labels)), key=labels.__getitem__))
+    order = np.array(sorted(range(len(labels)), key=labels.__getitem__), "int64")
     ends = pa.array([as_midnight(comparison.until(each)) for each in shown], pa.timestamp("us"))
     if as_columns:
         last, groups = of_periods[shown[-1]], order
-        columns = {"until": ends.take([len(shown) - 1] * len(order))}
+        columns = {"until": ends.take(np.full(len(order), len(shown) - 1))}
         columns |= {f"{unit}_{label}": each[f"now_{unit}"][order] for label, each in of_periods.items()}
         columns |= {f"{name}_{unit}": last[f"{name}_{unit}"][order] for name in _LAST_PERIOD_COLUMNS}
     else:
