@@ -29,7 +29,10 @@ def sandbox_reports(folder: str | os.PathLike[str], *, corrected: bool = False) 
     Write reports of the made-up books of the sandbox's firm, as QuickBooks Online exports them.
 
     The books agree with the billing system, except that each reason of `tie_out` occurs once, without "currency" and
-    "not_in_any_customer". The dates of payments are made up. Every run writes the same.
+    "not_in_any_customer". Every run writes the same.
+
+    The dates of payments are made up. They are not the days on which the sandbox's invoices were last changed, which a
+    mirror made by `bf.sandbox.replay` shows as receipts. So the cash of all months is the same, and that of one is not.
 
     Parameters
     ----------
