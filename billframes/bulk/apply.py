@@ -208,7 +208,7 @@ class _JournalRun:
             # The ids also include creates that are done and whose ids are unknown.
             states = _create_states(len(ids) - without_id[key], len(positions))
             for position, state in zip(positions, states, strict=True):
-                found[position] = (state, ids.pop() if state == "done" and not without_id[key] else None)
+                found[position] = (state, ids.pop() if state == "done" else None)
         return found
 
     def _find_ids(self) -> None:
