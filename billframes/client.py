@@ -190,7 +190,7 @@ class Client(LoaderSet):
         self.close()
 
     def __repr__(self) -> str:
-        return f"Client({self.base_url!r}, token from {self.sources['token']})"
+        return f"<billframes client {self.base_url}, token from {self.sources['token']}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Credentials and headers are not pickled. The unpickled client takes those of its profile.

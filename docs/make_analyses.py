@@ -16,6 +16,7 @@ from billframes.analysis.declare.glossary import GLOSSARY
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import UNITS, Measure
 from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.results.fact import FACT_COLUMNS
 
 DOCS = Path(__file__).parent
 END = "<!-- end -->"
@@ -33,6 +34,7 @@ def pages() -> dict[Path, str]:
         DOCS / "analyses.md": ("questions", "Analyses", _questions()),
         DOCS / "reference" / "explorer-filters.md": ("tabs", "Filtering", _tabs()),
     }
+    parts[DOCS / "reference" / "facts.md"] = ("facts", "Facts", _facts())
     for each in analyses().values():
         parts[DOCS / "analyses" / f"{each.name}.md"] = (each.name, each.title, section(each))
     return {path: page(_text(path), *part) for path, part in parts.items()}
@@ -65,6 +67,15 @@ def _tabs() -> str:
     tabs = sorted((each.tab for each in analyses().values() if each.tab), key=lambda tab: tab.place)
     rows = [f"| {each.title} | {each.about_filters} |" for each in tabs]
     return "\n".join(["| tab | filters |", "| --- | --- |", *rows])
+
+
+def _facts() -> str:
+    """Return a table of the columns of each fact."""
+    blocks = []
+    for name, columns in FACT_COLUMNS.items():
+        rows = [f"| `{names.replace(', ', '`, `')}` | {text} |" for names, text in columns.items()]
+        blocks.append("\n".join([f"## `{name}`\n", "| column | what it is |", "|---|---|", *rows]))
+    return "\n\n".join(blocks)
 
 
 def section(analysis: Analysis) -> str:

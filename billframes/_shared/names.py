@@ -12,21 +12,26 @@ from types import MappingProxyType
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _MOST_SHOWN = 10
 _NOT_WORD = re.compile(r"[\W_]+")
-# Words of other libraries and of law firms, and earlier names of billframes, with the name that it has for them.
-_OTHER_WORDS = {
-    **dict.fromkeys(("from", "since", "begin", "first", "start_date", "date_from", "from_date"), "start"),
-    **dict.fromkeys(("until", "stop", "through", "last", "end_date", "date_to", "to_date"), "end"),
-    **dict.fromkeys(("columns", "fields", "usecols"), "select"),
-    **dict.fromkeys(("group", "group_by", "groupby"), "by"),
-    **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
-    **dict.fromkeys(("receivables", "accounts_receivable", "ar", "debtors"), "aging"),
-    **dict.fromkeys(("work_in_progress", "unbilled"), "wip"),
-    "collections": "overdue_invoices",
-    **dict.fromkeys(("weeks", "months"), "horizons"),
-    "hours_a_day": "hours_per_day",
-    "normalize_balances": "client_balances",
-    "rates": "effective_rates",
-}
+# Names that people mistake for each other: those of billframes first, then words of other libraries and of law firms.
+_SAME = (
+    ("start", "from", "since", "begin", "first", "start_date", "date_from", "from_date"),
+    ("end", "until", "stop", "through", "last", "end_date", "date_to", "to_date"),
+    ("select", "columns", "fields", "usecols"),
+    ("by", "group", "group_by", "groupby"),
+    ("sort", "order", "order_by", "sort_by"),
+    ("aging", "receivables", "accounts_receivable", "ar", "debtors"),
+    ("wip", "work_in_progress", "unbilled"),
+    ("overdue_invoices", "collections"),
+    ("horizons", "weeks", "months"),
+    ("hours_per_day", "hours_a_day"),
+    ("client_balances", "normalize_balances"),
+    ("effective_rates", "rates"),
+    ("read", "load", "open", "from_file", "from_toml", "from_path"),
+    ("reverse", "undo", "revert", "rollback"),
+    ("as_of", "at", "as_at", "version_of"),
+    ("refresh", "sync", "pull"),
+    ("savefig", "save", "to_png", "write"),
+)
 
 
 # Names of the API are few, and each load needs the same ones.
@@ -58,6 +63,12 @@ def as_given(name: str, value: object) -> str:
     return f"{name} ({type_in_words(value)})" if many or is_frame else f"{name}={value!r}"
 
 
+def same_word(name: object, accepted: Collection[str]) -> str:
+    """Return the accepted name that other libraries or law firms call so; empty if there is none."""
+    word = snake_case(str(name))
+    return next((each for group in _SAME if word in group for each in group if each in accepted), "")
+
+
 def closest(name: object, accepted: Iterable[str], places: Mapping[str, str] = MappingProxyType({})) -> str:
     """
     Return a hint with the accepted name that means the same, contains `name` as a word, or is the most similar.
@@ -66,9 +77,9 @@ def closest(name: object, accepted: Iterable[str], places: Mapping[str, str] = M
     name among `places` is shown with its namespace.
     """
     lowered = {each.lower(): each for each in accepted}
+    if same := same_word(name, lowered):
+        return f" Did you mean {places.get(lowered[same], lowered[same])!r}?"
     word = snake_case(str(name))
-    if (same := _OTHER_WORDS.get(word)) in lowered:
-        return f" Did you mean {places.get(same, same)!r}?"
     containing = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
     found = containing if len(containing) == 1 else get_close_matches(str(name).lower(), containing or lowered, n=1)
     return f" Did you mean {places.get(right := lowered[found[0]], right)!r}?" if found else ""

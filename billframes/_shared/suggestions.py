@@ -10,7 +10,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from billframes._shared.names import as_given, closest
-from billframes.errors import BillframesError, CallError, ParameterError, unknown_name
+from billframes._shared.places import missing_name
+from billframes.errors import BillframesError, CallError, ParameterError
 
 T = TypeVar("T")
 
@@ -172,7 +173,36 @@ def suggest_method_arguments(method: FunctionType) -> Callable[..., Any]:
     )
 
 
-class SuggestsNames:
+def _missing(owner: type, name: str, names: Iterable[str]) -> Exception:
+    return missing_name(owner.__name__, name, {each: each for each in names if not each.startswith("_")})
+
+
+class _SuggestsOwnNames(type):
+    """Let a class suggest one of its names for a wrong one, such as `read` for `from_file`."""
+
+    # Hidden from type checkers, which would accept any name.
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            # Python itself looks up names with underscores.
+            if name.startswith("_"):
+                raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+            raise _missing(cls, name, dir(cls))
+
+
+class SuggestsAttributes(metaclass=_SuggestsOwnNames):
+    """Base class that suggests a name if an attribute of a class or of its objects has a wrong name."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # If a property failed, its own error is raised again.
+            if name.startswith("_") or name in dir(type(self)):
+                return object.__getattribute__(self, name)
+            raise _missing(type(self), name, dir(self))
+
+
+class SuggestsNames(SuggestsAttributes):
     """
     Base class that suggests a name if an attribute, or an argument of a method, has a wrong name.
 
@@ -191,17 +221,3 @@ class SuggestsNames:
     @property
     def _spoken_name(self) -> str:
         return type(self).__name__
-
-    def _place_of(self, _name: str) -> str:
-        """Return where else a name is, for a class whose users look for it there; else nothing."""
-        return ""
-
-    # Hidden from type checkers, which would accept any name.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            # Python itself looks up names with underscores. If a property failed, its own error is raised again.
-            if name.startswith("_") or hasattr(type(self), name):
-                return object.__getattribute__(self, name)
-            place, own = self._place_of(name), [each for each in dir(self) if not each.startswith("_")]
-            raise unknown_name(type(self).__name__, name, [name] if place else own, {name: place} if place else {})

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import pandas as pd
 
 from billframes._shared.format import fields_html
-from billframes._shared.namespace import place_of
 from billframes._shared.suggestions import SuggestsNames, check_choice
 from billframes.analysis.data.call import FIRM_FRAMES
 from billframes.analysis.data.distinct_names import DistinctNames
@@ -89,9 +88,6 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
     def client(self) -> Client:
         """The client that the book loads with."""
         return self._client
-
-    def _place_of(self, name: str) -> str:
-        return place_of(name)
 
     def _instead(self, argument: str) -> str:
         return to_filter(argument, (), "book.figures(…")
@@ -196,7 +192,7 @@ class Book(BookFrames, BookAnalyses, MoreMethods, SuggestsNames):
         Returns
         -------
         DataFrame
-            As of `billframes.analysis.fact`.
+            As of `billframes.analysis.fact`, whose help has the columns.
 
         Examples
         --------

@@ -230,6 +230,12 @@ class Journal:
         self.close()
 
 
+def is_finished(path: Path) -> bool:
+    """Tell whether all changes of a journal have an outcome."""
+    with Journal.open(path) as journal:
+        return "finished" in journal.about
+
+
 def _damaged(path: Path, error: Exception) -> ParameterError:
     return ParameterError(
         f"{path} is not a journal of billframes, or it is damaged: {error}. None of its changes were sent."

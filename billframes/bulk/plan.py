@@ -19,7 +19,7 @@ from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import ACTIONS, STATUSES, Change, count_changes, frame_of
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
-from billframes.bulk.journal import Journal
+from billframes.bulk.journal import Journal, is_finished
 from billframes.bulk.journal_entry import OUTCOMES
 from billframes.bulk.planning import PlannedChanges, plan_changes, plan_failed, plan_reverse
 from billframes.errors import ParameterError
@@ -114,7 +114,7 @@ class Plan(SuggestsNames):
         ['done', 'done']
         """
         self._check_not_interrupted()
-        if self._outcomes is not None:
+        if self.journal is not None:
             raise ParameterError(
                 "This plan has been applied. Plan again from the frame, or take .failed of its outcomes."
             )
@@ -143,12 +143,13 @@ class Plan(SuggestsNames):
             The plan has not been applied, or the apply was interrupted.
         """
         self._check_not_interrupted()
-        if self._outcomes is None:
+        if self.journal is None:
             raise ParameterError("This plan has not been applied, so there is nothing to reverse.")
-        return self._outcomes.reverse()
+        return _reversed(self._connection, self._resource, self.journal)
 
     def _check_not_interrupted(self) -> None:
-        if self.journal is not None and self._outcomes is None:
+        """Raise `ParameterError` if `apply` was interrupted, and `bf.bulk.resume` has not finished it."""
+        if self.journal is not None and self._outcomes is None and not is_finished(self.journal):
             raise ParameterError(
                 f"This plan's apply was interrupted. outcomes = bf.bulk.resume({str(self.journal)!r}) finishes it; "
                 "then outcomes.reverse() plans to undo it."
@@ -224,8 +225,7 @@ class Outcomes(pd.DataFrame, metaclass=_OwnHelp):
 
     def reverse(self) -> Plan:
         """Plan to undo the changes, as `Plan.reverse` does."""
-        connection, resource, journal = self._applied
-        return Plan(connection, resource, plan_reverse(connection, resource, journal))
+        return _reversed(*self._applied)
 
 
 class _Applied(NamedTuple):
@@ -234,6 +234,10 @@ class _Applied(NamedTuple):
     connection: WritingConnection
     resource: Resource
     journal: Path
+
+
+def _reversed(connection: WritingConnection, resource: Resource, journal: Path) -> Plan:
+    return Plan(connection, resource, plan_reverse(connection, resource, journal))
 
 
 def apply_journal(

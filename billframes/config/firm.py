@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 from billframes._shared.messages import warn
 from billframes._shared.names import join_names, type_in_words
-from billframes._shared.suggestions import suggest_fields, suggest_settings
+from billframes._shared.suggestions import SuggestsAttributes, suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.credits import CreditRule, read_credits
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
@@ -38,7 +38,7 @@ _BY_USER = ("user_hours", "user_start", "user_end", "leave", "targets", "standar
 @suggest_settings
 @suggest_fields
 @dataclass(frozen=True, kw_only=True)
-class FirmSettings:
+class FirmSettings(SuggestsAttributes):
     """
     A firm's calendar, targets and rates, which analyses take as `settings=`.
 

@@ -114,7 +114,8 @@ def ledes_check(
     invoice : str, int or list of str, optional
         Numbers or ids of invoices.
     profile : LedesProfile, optional
-        The client's requirements. Without a profile they are not checked.
+        The client's requirements. Without a profile they are not checked, and invoices are as by a profile of defaults:
+        one below its items, or below 0, is rejected.
     start, end : str or date, optional
         First and last day of the unbilled work, inclusive, or a whole period as `start`. By default the book's period.
     client : Client, optional
@@ -194,7 +195,7 @@ def check_invoices(
     read_codes(items, source.client, progress=progress, store=source.code_store)
     numbers = Counter(row["invoice_number"] for row in source.invoices)
     findings: list[Finding] = []
-    terms = profile or LedesProfile(law_firm_id="-", adjustments="invoice", credit_notes=True)
+    terms = profile or LedesProfile(law_firm_id="-")
     for bill in bills.values():
         taxes = LineTaxes(terms.tax, source.settings, rows[bill.key], source.matters)  # type: ignore[arg-type]
         findings += add_item_lines(bill, terms)

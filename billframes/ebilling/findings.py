@@ -106,7 +106,7 @@ def _row(finding: Finding) -> dict[str, Any]:
 
 
 def list_reasons(findings: pd.DataFrame) -> str:
-    """List the reasons for rejection in a sentence, each once, with the number of times."""
+    """List the reasons for rejection, each once, with the number of times; then what to do, if that is one step."""
     rejected = findings[findings["severity"] == REJECTED]
     reasons = (rejected["field"].astype(str) + ": " + rejected["problem"].astype(str)).value_counts(sort=True)
     texts = [
@@ -114,4 +114,6 @@ def list_reasons(findings: pd.DataFrame) -> str:
     ]
     others = len(reasons) - _SHOWN
     more = f"; and {count_of(others, 'more reason')}" if others > 0 else ""
-    return "; ".join(texts) + more
+    fixes = rejected["fix"].unique()
+    fix = fixes[0] if len(fixes) == 1 else "Each has its fix in error.findings."
+    return f"{'; '.join(texts)}{more}. {fix}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._shared.names import closest
-from billframes._shared.suggestions import check_keys, suggest_fields
+from billframes._shared.suggestions import SuggestsAttributes, check_keys, suggest_fields
 from billframes.config import read_keys
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.ebilling.ledes_formats import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
@@ -69,7 +69,7 @@ def is_between(day: dt.date | None, start: dt.date | None, end: dt.date | None) 
 
 @suggest_fields
 @dataclass(frozen=True, kw_only=True)
-class LedesProfile:
+class LedesProfile(SuggestsAttributes):
     """
     The requirements of one client for its e-bills.
 

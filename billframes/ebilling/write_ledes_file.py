@@ -224,7 +224,7 @@ def ledes(
     checked = check_invoices(source, invoice, profile, progress=progress)
     findings = checked.frame(source)
     if (findings["severity"] == REJECTED).any():
-        raise LedesError(f"No LEDES file was made. {list_reasons(findings)}.", findings=findings)
+        raise LedesError(f"No LEDES file was made. {list_reasons(findings)}", findings=findings)
     left_out = [(bill.number, item, reason) for bill in checked.bills for item, reason in bill.left_out]
     changed = [(bill.number, item, replaced) for bill, item, replaced in checked.texts.changed]
     lines = pd.DataFrame(checked.texts.columns, dtype="str")

@@ -14,16 +14,16 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from billframes._shared.names import join_names, type_in_words
+from billframes._shared.names import first_few, join_names, type_in_words
 from billframes._shared.notes import note
-from billframes._shared.suggestions import suggest_fields
+from billframes._shared.suggestions import SuggestsAttributes, suggest_fields
 from billframes.analysis.data.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
-from billframes.analysis.rules.codes import NOT_JUDGED
+from billframes.analysis.rules.codes import NO_GUIDELINES, NOT_JUDGED
 from billframes.book import Book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.ebilling.source import BillSource
+from billframes.ebilling.source import BillSource, Row
 from billframes.errors import ConfigError, ParameterError
 from billframes.guidelines.declare import BEYOND, ITEM_KINDS, SEVERITIES, GuidelineRule, RuleKind, within
 from billframes.guidelines.file import RULES, GuidelineFile, named_files
@@ -57,8 +57,8 @@ _CURRENCY = RuleKind(
 
 
 @suggest_fields
-@dataclass(frozen=True)
-class Guidelines:
+@dataclass(frozen=True, repr=False)
+class Guidelines(SuggestsAttributes):
     """
     The billing guidelines of clients, and what of the firm's work they refuse or cut.
 
@@ -75,6 +75,9 @@ class Guidelines:
     """
 
     files: tuple[GuidelineFile, ...]
+
+    def __repr__(self) -> str:
+        return f"<billframes guidelines of {first_few([each.client for each in self.files], 2)}>"
 
     @classmethod
     def read(cls, *paths: str | os.PathLike[str]) -> Self:
@@ -155,7 +158,8 @@ class Guidelines:
         Warns
         -----
         IncompleteDataWarning
-            Narratives were not judged, because they are empty or not in the guidelines' language.
+            Narratives were not judged, because they are empty or not in the guidelines' language, or nothing of an
+            invoice was checked, because no file is for its client, matters and days.
         RatesHiddenWarning
             Time has no amount, so that amounts at risk are missing.
 
@@ -177,14 +181,16 @@ class Guidelines:
         ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
         roles = {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
         named = named_files(self.files, source, roles)
+        invoices = None if invoice is None else source.find_invoices(invoice)
         period = resolve(start, end)
         day = _as_of(as_of, source, settings)
         items = read_work(source, [id_ for _, ids in named for id_ in ids], settings.time_zone, roles)
-        items["chosen"] = _chosen(items, source, invoice, period)
+        items["chosen"] = _chosen(items, invoices, period)
         checked = [
             Work(items[items["matter_id"].isin(ids)], file, source, day, settings, progress) for file, ids in named
         ]
         found = [each for work in checked for each in _findings(work) if len(each)]
+        _note_unchecked(invoices or (), checked)
         _note_silence(checked)
         chosen = items[items["chosen"] & (items["item"] == "time_entry")]
         hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
@@ -247,11 +253,9 @@ def _as_of(given: DateLike | None, source: BillSource, settings: FirmSettings) -
     return day
 
 
-def _chosen(
-    items: pd.DataFrame, source: BillSource, invoice: str | int | Iterable[str | int] | None, period: Period
-) -> pd.Series[bool]:
-    if invoice is not None:
-        return items["invoice_id"].isin([each["invoice_id"] for each in source.find_invoices(invoice)])
+def _chosen(items: pd.DataFrame, invoices: Iterable[Row] | None, period: Period) -> pd.Series[bool]:
+    if invoices is not None:
+        return items["invoice_id"].isin([each["invoice_id"] for each in invoices])
     return items["is_open"] & within(items["date"], period.start, period.end)
 
 
@@ -329,6 +333,20 @@ def _frame(found: list[pd.DataFrame], source: BillSource, people: Mapping[str, s
     rows["changeable"] = np.where(rows["is_unbilled"].astype(bool), "yes", open_)
     rows = rows.assign(at_risk=_cents(rows["at_risk"]), item_amount=_cents(rows["amount"]))
     return rows.reindex(columns=COLUMNS).astype({name: _DTYPES.get(name, "str") for name in COLUMNS})
+
+
+def _note_unchecked(invoices: Iterable[Row], checked: list[Work]) -> None:
+    """Say which invoices no file is for: without findings, they would look as if they kept the guidelines."""
+    covered: set[str] = set()
+    for work in checked:
+        chosen = work.items["chosen"] & within(work.items["date"], work.file.effective, work.file.until)
+        covered |= {*work.items.loc[chosen, "invoice_id"]}
+    names = [
+        f"{each['invoice_number'] or each['invoice_id']} ({each.get('client_name') or each['client_id']})"
+        for each in invoices
+        if each["invoice_id"] not in covered
+    ]
+    note(NO_GUIDELINES, len(names), CHECK, invoices=first_few(names))
 
 
 def _note_silence(checked: list[Work]) -> None:

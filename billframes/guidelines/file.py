@@ -12,7 +12,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
+from billframes._shared.format import count_of
 from billframes._shared.names import closest, first_few
+from billframes._shared.suggestions import SuggestsAttributes
 from billframes.analysis.declare.columns import ENUMS
 from billframes.config import read_keys
 from billframes.ebilling.source import BillSource
@@ -38,8 +40,8 @@ _TOP = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class GuidelineFile:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GuidelineFile(SuggestsAttributes):
     r"""
     The billing guidelines of one client, which a file states.
 
@@ -85,6 +87,9 @@ class GuidelineFile:
     language: str = ""
     fixed_fee_time: bool = False
     path: str = ""
+
+    def __repr__(self) -> str:
+        return f"<billframes guidelines of {self.client}, {count_of(len(self.rules), 'rule')}>"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -71,7 +71,7 @@ class Codes(Loader):
 class CodeSets(Loader):
     """Load LEDES code sets."""
 
-    _resource = CODES
+    _resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId", paginated=False)
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
@@ -83,15 +83,15 @@ class CodeSets(Loader):
             One row for each set: `code_set_id`, `label` and `description`.
         """
         check_choice(to, "to", FORMATS)
-        resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId")
-        table = build_table(_code_list(self).code_sets, resource, sources_of(CodeSet))
-        return convert(table, to)
+        return convert(build_table(_code_list(self).code_sets, self._resource, sources_of(CodeSet)), to)
 
 
 class ClientBalancesLoader(Loader):
     """Load what clients owe."""
 
-    _resource = CLIENTS
+    _resource = Resource(
+        name="client_balances", path=CLIENTS.path, record=ClientBalances, id="clientId", paginated=False
+    )
 
     def __call__(
         self,
@@ -149,9 +149,7 @@ class ClientBalancesLoader(Loader):
             raise ParameterError(f"{as_given('normalize', normalize)} is neither True nor False.")
         ids = self._ids(client_ids)
         records = self._records(ids, self._connection.progress if progress is None else progress)
-        resource = Resource(name="client_balances", path=CLIENTS.path, record=ClientBalances, id="clientId")
-        sources = sources_of(ClientBalances)
-        table = build_table(records, resource, sources)
+        table = build_table(records, self._resource, sources_of(ClientBalances))
         table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
         return convert(bucketed(table) if normalize else table, to)
 

@@ -55,8 +55,13 @@ class Loader(SuggestsNames):
     def _spoken_name(self) -> str:
         return self._resource.name
 
+    def _instead(self, argument: str) -> str:
+        is_day = argument in ("as_of", "at", "version")
+        return f"For an earlier day: mirror.as_of(day).{self._spoken_name}(…)." if is_day else ""
+
     def __repr__(self) -> str:
-        return f"<billframes loader {self._resource.name}>"
+        about = self._about.strip().partition("\n")[0]
+        return f"<billframes loader {self._resource.name}: {about[:1].lower()}{about[1:].rstrip('.')}>"
 
 
 class ListLoader(Loader):

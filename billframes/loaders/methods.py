@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from billframes._shared.names import holds_several, type_in_words, with_article
-from billframes._shared.suggestions import bound_arguments
+from billframes._shared.suggestions import Instead, bound_arguments
 from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
@@ -85,7 +85,7 @@ class DeclaredMethod:
         def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             if refuses and args and holds_several(args[0]):
                 raise several_records(loader, "create", args[0])
-            return function(self, _bind(name, signature, (self, *args), kwargs))
+            return function(self, _bind(name, signature, (self, *args), kwargs, self._instead))
 
         method.__qualname__ = f"{loader.__qualname__}.{function.__name__}"
         method.__doc__ = _document(function, loader, arguments)
@@ -126,9 +126,11 @@ def several_records(loader: type[Any], verb: str, value: object) -> ParameterErr
     )
 
 
-def _bind(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _bind(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], instead: Instead
+) -> dict[str, Any]:
     """Return the arguments by name, with the defaults filled in; the error for a wrong name suggests a similar one."""
-    bound = bound_arguments(name, signature, args, kwargs)
+    bound = bound_arguments(name, signature, args, kwargs, instead)
     bound.apply_defaults()
     del bound.arguments["self"]
     return bound.arguments

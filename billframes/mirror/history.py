@@ -147,8 +147,10 @@ class MirrorHistory(LoaderSet):
         Parameters
         ----------
         start, end : date-like
-            A period, or its first and last day, inclusive, in UTC. A fall counts on the day of the first refresh that
-            found it. The more often the mirror was refreshed before and in the period, the more exact are the times.
+            A period, or its first and last day, inclusive, in UTC. The refreshes of these days count, each with what
+            fell since the one before. So `start="2026-09-30"` also counts what the refresh of 30 September found: the
+            falls of the days before it. For the falls after it, pass `start="2026-10-01"`. Falls before the mirror's
+            first refresh are not known.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,6 +17,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
 from billframes._shared.format import MINUS, MISSING, format_number, format_rounded
+from billframes.errors import unknown_name
 
 # Shades of one blue differ in lightness, so they can be distinguished by colour-blind readers and in black and white.
 DARK = "#1f4e79"
@@ -45,6 +46,14 @@ class _WholeFigure(Figure):
 
 
 class _PngAxes(Axes):
+    """Axes that notebooks show as a picture. Their figure is what can be saved."""
+
+    # Hidden from type checkers, which would accept any name.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_name("The chart", name, ["savefig"], {"savefig": "figure.savefig"})
+
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
         cast("Figure", self.figure).savefig(buffer, format="png", dpi=110, metadata={"Software": None})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ LONG = 30
 _A_CENT = 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TableOf(TableSpec):
     """The formatted table of one analysis; call it with a result. Other parameters are those of `TableSpec`."""
 
@@ -44,6 +45,9 @@ class TableOf(TableSpec):
 
     def _instead(self, argument: str) -> str:
         return result_to_pass(self.analysis, argument)
+
+    def __repr__(self) -> str:
+        return f"<billframes table {self.analysis}>"
 
     def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
         """
@@ -151,7 +155,7 @@ class TableOf(TableSpec):
         return {str(name): value for name, value in given.iloc[0].items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FiguresTable(TableOf):
     """The table of a result of `billframes.figures`."""
 
@@ -179,10 +183,24 @@ class FiguresTable(TableOf):
         return [*figure_columns(frame.columns, frame.attrs[FIGURES]).values()]
 
 
+class _DocOfTable:
+    """The docstring of a table: that of its call, with the analysis whose results it shows."""
+
+    def __init__(self, about: str | None) -> None:
+        self._about = about
+
+    def __get__(self, table: TableOf | None, _owner: type[Any]) -> str | None:
+        if table is None:
+            return self._about
+        _, _, text = (inspect.getdoc(TableOf.__call__) or "").partition("\n")
+        return f"Show a result of `{path_of(table.analysis)}` as a formatted table.\n{text}"
+
+
 # Only at runtime, so that type checkers see the signatures.
 if not TYPE_CHECKING:
     for each in (TableOf, FiguresTable):
         each.__call__ = suggest_method_arguments(each.__call__)
+        each.__doc__ = _DocOfTable(each.__doc__)
 
 
 def _known_total(result: Any) -> Any:

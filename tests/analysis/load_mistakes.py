@@ -149,6 +149,15 @@ def judged(**narratives: str) -> Call:
     return lambda _firm: check(sample.frames(rows))
 
 
+def checked(invoice: str) -> Call:
+    """Return a check of one of two invoices by the client's guidelines: no entry of "2" is on the client's matters."""
+    given = sample.frames(sample.ENTRIES.head(1))
+    columns = {"invoice_state": "draft", "invoice_date": pd.Timestamp("2026-03-20"), "matter_id": None, "amount": 1.0}
+    rows = pd.DataFrame({"invoice_id": ["i1", "i2"], "invoice_number": ["1", "2"], "client_id": ["c1", "c2"]})
+    given |= {"invoices": rows.assign(**columns), "time_entries": given["time_entries"].assign(invoice_id="i1")}
+    return lambda _firm: bf.Guidelines.read(sample.TERN).check(given, invoice, as_of=sample.AS_OF)
+
+
 _EUR = {"headings": (*AGING, "Currency")}
 _US = FirmSettings(currency="USD")
 _SOLD, _WHOLE = sold(("Invoice", "1002", 12_000)), sold(("Invoice", "1002", 240_000))
@@ -233,6 +242,7 @@ LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
         "1 payment names an invoice that is not among those passed, 2,400.00 in all",
         _put_together(1),
     ),
+    "no_guidelines": (checked("2"), "Nothing was checked of invoice 2 (c2): no guideline file is for", checked("1")),
     "not_judged": (
         judged(),
         "3 of 27 narratives were not judged",

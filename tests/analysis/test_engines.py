@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from billframes import plots, tables
+from billframes.analysis.data import native
 from billframes.errors import ParameterError
 from tests.analysis.calls import CALLS, ENGINE_CALLS, QUERIES, edge_case_frames
 from tests.analysis.conftest import ENGINES, Firm, pandas as to_pandas, rows_of
@@ -193,7 +194,7 @@ def test_dask_frames_are_refused_by_every_chart_and_table(dask_frame):
 def test_frames_of_an_old_duckdb_are_refused(monkeypatch, frames_of):
     """DuckDB 1.5 computes wrong figures in some analyses, such as 3.8e-07 instead of 380."""
     frames = frames_of("duckdb")
-    monkeypatch.setattr("billframes.analysis.data.native.version", {"duckdb": "1.5.6"}.__getitem__)
+    monkeypatch.setattr(native, "version", {"duckdb": "1.5.6"}.__getitem__)
     with pytest.raises(ParameterError, match=r"is a frame of DuckDB 1\.5\.6.*pip install 'duckdb>=2'"):
         CALLS["reconcile by month and state"](frames)
 
@@ -209,6 +210,6 @@ def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_
 
 
 def test_an_engine_that_is_not_supported_is_refused_by_name(monkeypatch):
-    monkeypatch.setattr("billframes.analysis.data.native.SUPPORTED", frozenset())
+    monkeypatch.setattr(native, "SUPPORTED", frozenset())
     with pytest.raises(ParameterError, match="invoices is a frame of pyarrow, which is not supported"):
         CALLS["aging by client"]({"invoices": pa.table({"invoice_id": ["i1"]})})

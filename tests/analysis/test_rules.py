@@ -57,6 +57,12 @@ def costs(**options: Any) -> Callable[[Firm], Any]:
     return call("profitability", *MONEY, *PEOPLE, **YEAR, settings=FirmSettings(**options))
 
 
+def compared(*names: str) -> Callable[[Firm], Any]:
+    """Return figures of October beside those of September."""
+    frames = (*MONEY, *PEOPLE)
+    return lambda firm: bf.figures(*names, start="2026-10", compare="previous", **{each: firm[each] for each in frames})
+
+
 def without(*names: str) -> Callable[[Tables], Tables]:
     return lambda firm: {name: table for name, table in firm.items() if name not in names}
 
@@ -186,6 +192,11 @@ MISTAKES: dict[str, Mistake] = {
         "as_of=2026-09-30 is before the day the invoices were loaded",
         whole=True,
         rightly=aging(),
+    ),
+    "past_balances": Mistake(
+        compared("receivables", "billed_amount"),
+        "receivable_amount_previous is missing for earlier days: balances are as loaded",
+        rightly=compared("billed_amount", "wip"),
     ),
     "unknown_ids": Mistake(
         utilization(settings=FirmSettings(targets={"u7": {"hours": 100, "period": "month"}})),

@@ -58,7 +58,9 @@ def test_ctrl_c_says_how_far_it_came_and_how_to_finish(firm, journal):
             call()
     outcomes = bf.bulk.resume(journal, client=firm.client)
     assert outcomes["outcome"].tolist() == ["done"] * 40
-    assert outcomes.reverse().counts["update"] == 40
+    assert outcomes.reverse().counts["update"] == plan.reverse().counts["update"] == 40
+    with pytest.raises(bf.errors.ParameterError, match="has been applied. Plan again"):
+        plan.apply()
 
 
 def test_a_plan_has_no_journal_before_it_is_applied(firm, journal):

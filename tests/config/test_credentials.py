@@ -112,7 +112,7 @@ def test_an_auth_object_takes_precedence_over_the_environments_token(monkeypatch
     monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
     with bf.Client(auth=httpx.BasicAuth("ann", "x")) as client:
-        assert repr(client) == f"Client({URL!r}, token from auth=)"
+        assert repr(client) == f"<billframes client {URL}, token from auth=>"
 
 
 @pytest.mark.parametrize("same", [URL, f"{URL}/", "HTTPS://BILLING.example.com:443"])

@@ -94,6 +94,22 @@ def test_hours_of_more_than_four_decimals_have_no_adjustment_of_a_cent(hours, ra
     assert ledes_check(given, "96542", profile=PROFILE).empty
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        frames([(1.0, 100.0, 100.0)] * 3, [50.0], amount=349.0),
+        frames(amount=-250.0),
+        frames([{}], invoice_state="draft"),
+        frames([(1.0, 100.0, 100.0)], amount=100.01),
+    ],
+    ids=["below its items", "a credit note", "a draft", "above its items"],
+)
+def test_a_check_without_a_profile_finds_what_a_file_would_be_refused_for(given):
+    with pytest.raises(LedesError, match=r"No LEDES file was made\. \d+ [A-Z_]+: .*\. [A-Z].*\.$") as error:
+        ledes(given, "96542", profile=LedesProfile(law_firm_id="1"))
+    assert ledes_check(given, "96542").equals(error.value.findings)
+
+
 def test_a_write_down_is_refused_or_written_according_to_the_profile():
     items = ([(1.0, 100.0, 100.0)] * 3, [50.0])
     assert rejections(frames(*items, amount=349.0)) == [
@@ -392,7 +408,11 @@ def test_the_error_is_pickled_with_its_findings():
     with pytest.raises(LedesError) as error:
         ledes(frames([{}], invoice_state="draft"), "96542", profile=PROFILE)
     again = pickle.loads(pickle.dumps(error.value))
-    assert str(again) == str(error.value) == ("No LEDES file was made. 2 INVOICE_NUMBER: the invoice's state is draft.")
+    assert (
+        str(again)
+        == str(error.value)
+        == ("No LEDES file was made. 2 INVOICE_NUMBER: the invoice's state is draft. Make the invoice final first.")
+    )
     assert again.findings.equals(error.value.findings)
 
 

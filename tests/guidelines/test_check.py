@@ -570,6 +570,12 @@ def test_e_bills_show_what_may_be_refused_or_cut_as_often_rejected(tmp_path):
         bf.ebilling.ledes_check(given, "1000", guidelines="tern.toml")
 
 
+def test_guidelines_are_shown_in_one_line():
+    guidelines = bf.Guidelines.read(TERN)
+    assert repr(guidelines) == "<billframes guidelines of Tern Shipping plc>"
+    assert repr(guidelines.files[0]).startswith("<billframes guidelines of Tern Shipping plc, ")
+
+
 @pytest.mark.parametrize("invoice", [0, 1.5])
 def test_an_invoice_of_another_kind_is_taken_as_a_number(invoice):
     with pytest.raises(ParameterError, match=f"There is no invoice '{invoice}' among"):

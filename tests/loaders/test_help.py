@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
@@ -14,7 +15,7 @@ from msgspec import UNSET
 
 import billframes as bf
 from billframes._shared.names import snake_case
-from billframes._shared.namespace import _ELSEWHERE
+from billframes._shared.places import ELSEWHERE
 from billframes._shared.suggestions import SuggestsNames
 from billframes.bulk import Plan
 from billframes.loaders.loader import Loader
@@ -82,6 +83,20 @@ def test_a_question_mark_says_everything_once(shell, loader):
     assert "Call docstring" not in text
 
 
+@pytest.mark.parametrize("name", [each for each in bf.__all__ if isinstance(getattr(bf, each), Loader)])
+def test_a_loader_is_shown_with_its_name_and_what_it_loads(name):
+    assert repr(getattr(bf, name)).startswith(f"<billframes loader {name}: load ")
+
+
+@pytest.mark.parametrize("name", [each for each in bf.tables.__all__ if each != "TableOf"])
+def test_help_on_a_table_is_that_of_its_call(name):
+    text = pydoc.render_doc(getattr(bf.tables, name), renderer=pydoc.plaintext)
+    shown = "Show a result of `billframes.figures()`" if name == "figures" else f"`billframes.analysis.{name}()`"
+    assert shown in text
+    assert "Parameters" in text
+    assert "__" not in text
+
+
 def test_tab_shows_the_common_names_and_errors_are_in_their_own_module(shell):
     shown = completed(shell, "bf.")
     assert {"time_entries", "book", "analysis", "errors", "plots"} <= set(shown)
@@ -103,11 +118,27 @@ def test_tab_shows_the_common_names_and_errors_are_in_their_own_module(shell):
         ("bf.errors.ParamError", "billframes.errors has no 'ParamError'. Did you mean 'ParameterError'?"),
         ("bf.tables.agin", "billframes.tables has no 'agin'. Did you mean 'aging'?"),
         ("record.labl", "A practice area has no 'labl'. Did you mean 'label'?"),
+        ("bf.Guidelines.from_file", "Guidelines has no 'from_file'. Did you mean 'read'?"),
+        ("bf.guidelines.GuidelineFile.read", "GuidelineFile has no 'read'. Did you mean 'load'?"),
+        ("bf.FirmSettings.from_toml", "FirmSettings has no 'from_toml'. Did you mean 'load'?"),
+        ("bf.ebilling.LedesProfile.open", "LedesProfile has no 'open'. Did you mean 'load'?"),
+        ("bf.bulk.Plan.undo", "Plan has no 'undo'. Did you mean 'reverse'?"),
+        ("bf.bulk.Plan.resume", "Plan has no 'resume'. Did you mean 'bf.bulk.resume'?"),
+        ("bf.bulk.plan", "billframes.bulk has no 'plan'. Did you mean 'bf.time_entries.plan'?"),
+        ("bf.bulk.apply", "billframes.bulk has no 'apply'. Did you mean 'plan.apply()'?"),
+        ("type(book).as_of", "Book has no 'as_of'. Did you mean 'mirror.as_of'?"),
+        ("client.book", "Client has no 'book'. Did you mean 'bf.book'?"),
+        ("book.receipts", "Book has no 'receipts'. Did you mean 'mirror.implied_receipts'?"),
+        ("book.collections", "Book has no 'collections'. Did you mean 'overdue_invoices'?"),
+        ("book.write_offs", "Book has no 'write_offs'. Did you mean \"bf.explain('write_offs')\"?"),
+        ("mirror.at", "Mirror has no 'at'. Did you mean 'as_of'?"),
+        ("mirror.receipts", "Mirror has no 'receipts'. Did you mean 'implied_receipts'?"),
+        ("mirror.sync", "Mirror has no 'sync'. Did you mean 'refresh'?"),
     ],
 )
 def test_the_error_for_a_wrong_attribute_suggests_a_similar_one(client, expression, message):
     record = Record("practice area", {"practice_area_id": "p1", "label": "Tax"})
-    names = {"bf": bf, "client": client, "book": bf.book("2026-10", client=client), "record": record}
+    names = {"bf": bf, "client": client, "book": bf.book("2026-10", client=client), "record": record, "mirror": Mirror}
     with pytest.raises(bf.errors.UnknownNameError) as raised:
         eval(expression, names)
     assert str(raised.value) == message
@@ -165,6 +196,8 @@ def test_tab_completes_the_names_of_arguments(shell, typed, names):
         ("practice_areas", {"zzz": 1}, "It takes to."),
         ("clients.create", {}, "clients.create(): missing a required"),
         ("invoices", {"state": "final"}, "Did you mean 'invoice_state'?"),
+        ("time_entries", {"as_of": "2026-09-30"}, "For an earlier day: mirror.as_of(day).time_entries(…)."),
+        ("client_balances", {"as_of": "2026-09-30"}, "client_balances() got an unexpected keyword argument 'as_of'."),
     ],
 )
 def test_a_wrong_name_suggests_the_nearest(call, arguments, message):
@@ -258,9 +291,9 @@ def test_a_word_of_the_trade_or_a_verb_suggests_its_place(word, place, monkeypat
     assert str(raised.value) == f"billframes has no {word!r}. Did you mean {place!r}?"
 
 
-@pytest.mark.parametrize("place", sorted({each for each in _ELSEWHERE.values() if " " not in each}))
+@pytest.mark.parametrize("place", sorted({each for each in ELSEWHERE.values() if " " not in each}))
 def test_the_place_of_a_verb_exists(place):
-    owner, _, name = place.removesuffix("()").rpartition(".")
+    owner, _, name = place.removeprefix("bf.").removesuffix("()").rpartition(".")
     owners = {"": bf, "plan": Plan, "mirror": Mirror, "time_entries": bf.time_entries}
     assert hasattr(owners[owner], name)
 

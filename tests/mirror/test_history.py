@@ -6,6 +6,7 @@ import datetime as dt
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -15,9 +16,10 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror.balances import unreconciled_clients
-from billframes.mirror.comparison import cells, falls
+from billframes.mirror.comparison import cells, falls, versions_to_compare
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import PARTITION, TABLES, partition_of
+from billframes.periods import Period
 from tests.frames import assert_frame_equal
 
 
@@ -91,6 +93,23 @@ def test_receipts_are_the_amounts_by_which_balances_fell(changed_mirror):
     assert receipts["client_name"].notna().all()
     with pytest.raises(bf.errors.MirrorError, match="no two versions"):
         m.as_of(1).implied_receipts("2026-10")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "days"),
+    [
+        (None, "2026-09-29", ["2026-08-31", "2026-09-15"]),
+        ("2026-09-30", None, ["2026-09-15", "2026-09-30", "2026-10-31"]),
+        ("2026-10-01", "2026-10-31", ["2026-09-30", "2026-10-31"]),
+        ("2026-08-31", "2026-09-15", ["2026-08-31", "2026-09-15"]),
+    ],
+)
+def test_the_refreshes_of_a_period_count_each_with_the_one_before(start, end, days):
+    refreshes = ["2026-08-31", "2026-09-15", "2026-09-30", "2026-10-31"]
+    versions = [SimpleNamespace(time=dt.datetime.fromisoformat(f"{day}T12:00Z")) for day in refreshes]
+    span = Period(*(day and dt.date.fromisoformat(day) for day in (start, end)))
+    chosen = versions_to_compare(versions, span, "m")
+    assert [f"{each.time:%Y-%m-%d}" for each in chosen] == days
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from billframes import plots
 from billframes.analysis import bridge
 from billframes.analysis.declare.lookup import measures
-from billframes.errors import MissingColumnError, ParameterError
+from billframes.errors import MissingColumnError, ParameterError, UnknownNameError
 from billframes.plots.axes import fit_narrow
 from billframes.widgets.pictures import svg_address
 from tests.firms import add, make_firm
@@ -174,6 +174,12 @@ def test_rows_are_sorted_by_size_unless_they_are_periods():
     pairs = rows.assign(credit_amount=0.0, **{"91+": 0.0})
     pairs.insert(1, "month", "2026-10")
     assert names(plots.aging(pairs))[0] == "Bolt · 2026-10"
+
+
+@pytest.mark.parametrize("name", ["savefig", "save", "to_png"])
+def test_a_chart_says_what_saves_it(owed, name):
+    with pytest.raises(UnknownNameError, match=f"The chart has no '{name}'. Did you mean 'figure.savefig'"):
+        getattr(plots.aging(owed), name)
 
 
 @pytest.mark.parametrize("draw", [each for each in CHARTS if each.__name__ not in {"bridge", "figures", "lockup"}])

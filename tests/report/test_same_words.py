@@ -30,6 +30,7 @@ from billframes.report.notebook import new_notebook
 from billframes.report.sheet_plan import planned
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
+from billframes.widgets import views as views_module
 from billframes.widgets.filtered_book import FilteredBooks
 from billframes.widgets.state import FilterState, Range
 from billframes.widgets.tabs import AnalysisTab
@@ -303,7 +304,7 @@ def month(request, renamed, tmp_path_factory) -> Month:
 
 
 def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeypatch):
-    monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
+    monkeypatch.setattr(views_module, "picture", lambda *_given, **_options: ("", []))
     # The sandbox's clock starts at 20:00 UTC on 31 October, which is the next day in Tokyo.
     day, zone = ("1 November 2026", r"05:\d\d Asia/Tokyo") if month.currency else ("31 October 2026", r"20:\d\d UTC")
     assert re.search(rf"[Dd]ata of {day}, {zone}", report.cover(month)._repr_html_())
@@ -315,7 +316,7 @@ def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeyp
 def seen(month) -> list[Seen]:
     with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings():
         # Charts are drawn from the rows of the tables, and take most of the time.
-        monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
+        monkeypatch.setattr(views_module, "picture", lambda *_given, **_options: ("", []))
         warnings.simplefilter("ignore")
         shown = [*on_the_page(month), *in_the_workbook(month, monkeypatch), *in_the_explorer(month)]
     return [each for each in shown if each.table not in LISTS or each.row == "Total"]

@@ -27,6 +27,11 @@ class Term:
     asked: str = field(default="", compare=False)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, analyses and arguments that the meaning names."""
+        return tuple(re.findall(r"`(\w+)`", self.meaning))
+
+    @property
     def _heading(self) -> str:
         return f"{self.asked}: see {self.name}" if self.asked else self.name.capitalize()
 
@@ -53,7 +58,7 @@ class Glossary(tuple[Term, ...]):
 
 def term(name: str) -> Term | None:
     """
-    Look up a word, ignoring case, spaces, hyphens and the plural's "s"; None if it is not in the glossary.
+    Look up a word, ignoring case, spaces, hyphens, the plural's "s" and the order of two words; None for others.
 
     Examples
     --------
@@ -61,14 +66,17 @@ def term(name: str) -> Term | None:
     'lock-up'
     """
     plain = _plain(name)
-    found = _BY_NAME.get(plain) or _BY_NAME.get(plain.removesuffix("s"))
-    if found is None or _plain(found.name) in (plain, plain.removesuffix("s")):
-        return found
-    return replace(found, asked=name)
+    spelled = (plain, plain.removesuffix("s"), "".join(reversed(_words(name))))
+    found = next((_BY_NAME[each] for each in spelled if each in _BY_NAME), None)
+    return found if found is None or _plain(found.name) in spelled[:2] else replace(found, asked=name)
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[\s_-]+", name.lower())
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", "", name).lower()
+    return "".join(_words(name))
 
 
 def _terms() -> list[Term]:

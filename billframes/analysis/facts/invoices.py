@@ -34,26 +34,6 @@ For example, an invoice of 900 with an expense of 100 bills time worth 1,000 at 
 0.80. If 225 of it are open, a quarter of each part is: of the fees, 600 are settled.
 
 One row is one invoice that was passed. A number that is not known, such as a missing amount, is NaN.
-
-| column | what it is |
-|---|---|
-| `invoice_id`, `client_id`, `matter_id` | as loaded; an invoice of several matters names only one of them |
-| `invoice_state`, `invoice_date`, `due_date` | as loaded |
-| `amount`, `balance` | as loaded |
-| `value`, `hours` | of the billable time on it: its amounts at its rates, and its hours |
-| `gross_value`, `gross_hours` | the same of absolute numbers |
-| `hidden` | how many billable entries on it have hours, but no amount |
-| `expenses`, `fixed_fees` | the sums of these items on it |
-| `net` | the net billed time fees |
-| `fees` | the net fees and the fixed fees as billed |
-| `tax` | the rest of the amount |
-| `tax_on_time`, `tax_on_fixed_fees`, `tax_on_expenses` | the rates of tax |
-| `per_value`, `per_hour` | the fee of an entry for each 1.00 of its value, and for each hour; one or both are 0 |
-| `is_spread` | whether its net fees are spread over entries |
-| `is_cancelled` | whether entries below 0 nearly cancel the others |
-| `is_mixed` | whether it has fixed fees |
-| `settled` | the settled part of its fees, as a ratio |
-| `open_time`, `open_fixed_fees`, `open_expenses` | what is open of each 1.00 of an item's billed amount, with its tax |
 """
 
 from __future__ import annotations
@@ -70,6 +50,26 @@ from billframes.analysis.data.expressions import RESIDUE, C, as_float, midnight,
 from billframes.analysis.declare.columns import Frame
 from billframes.config.taxes import KINDS, Tax
 
+COLUMNS = {
+    "invoice_id, client_id, matter_id": "as loaded; an invoice of several matters names only one of them",
+    "invoice_state, invoice_date, due_date": "as loaded",
+    "amount, balance": "as loaded",
+    "value, hours": "of the billable time on it: its amounts at its rates, and its hours",
+    "gross_value, gross_hours": "the same of absolute numbers",
+    "hidden": "how many billable entries on it have hours, but no amount",
+    "expenses, fixed_fees": "the sums of these items on it",
+    "net": "the net billed time fees",
+    "fees": "the net fees and the fixed fees as billed",
+    "tax": "the rest of the amount",
+    "tax_on_time, tax_on_fixed_fees, tax_on_expenses": "the rates of tax",
+    "per_value, per_hour": "the fee of an entry for each 1.00 of its value, and for each hour; one or both are 0",
+    "is_spread": "whether its net fees are spread over entries",
+    "is_cancelled": "whether entries below 0 nearly cancel the others",
+    "is_mixed": "whether it has fixed fees",
+    "settled": "the settled part of its fees, as a ratio",
+    "open_time, open_fixed_fees, open_expenses": "what is open of each 1.00 billed for an item, with its tax",
+}
+"""What each column is; several can share a meaning."""
 OF_TIME = ("value", "hours", "gross_value", "gross_hours", "hidden")
 _NUMBERS = ("amount", "balance")
 _TYPES = {

@@ -23,28 +23,6 @@ An unknown number is NaN, such as the value of an entry whose amount is hidden: 
 unknown number counts. A sum selects rows by `when`; multiplying by a mark fails, because 0 × NaN is NaN.
 
 No column depends on a day or a period: an analysis compares dates with its own.
-
-| column | what it is |
-|---|---|
-| `kind` | "time", "fixed_fee", "expense", "fees" or "balance" |
-| `invoice_id`, `client_id`, `matter_id`, `user_id` | the ids; a client's fees have neither matter nor user |
-| `matter_type` | as loaded with the item, or else its matter's; "Unknown" if both are missing |
-| `date` | the date of the item; missing for the remainder of an invoice |
-| `invoice_date`, `due_date` | of its invoice; if that was not passed, time has the `invoice_date` it was loaded with |
-| `state` | "unbilled" on no invoice, "prebill" on a draft, "final", "unknown", or "lost" if it was not passed |
-| `type` | of time: "billable", "fixedFee", "nonBillable" or "unknown"; of others missing |
-| `hours` | of time, else 0 |
-| `value` | of billable time and of time of unknown type: its amount, which can be hidden; 0 for other rows |
-| `is_billable`, `is_untyped` | whether it is billable time, or time of unknown billing type |
-| `is_final` | whether its state is "final" |
-| `is_priced` | whether billable or untyped time has an amount |
-| `amount` | of expenses and fixed fees (with `discounts="items"`, as billed), else 0 |
-| `fees`, `settled_fees` | on final invoices: net fees of a billable entry or a row "fees", and the settled part |
-| `open` | its part of the balance of its invoice, with its tax |
-| `balance` | the balance of its whole invoice |
-| `is_mixed` | whether its invoice has fixed fees |
-| `is_unspread` | whether its fees are unknown, because they depend on a hidden value |
-| `is_cancelled` | whether these are the fees of an invoice on which entries below 0 nearly cancel the others |
 """
 
 from __future__ import annotations
@@ -63,6 +41,28 @@ from billframes.analysis.facts.invoices import invoices, value_of_entry
 KINDS = ("time", "fixed_fee", "expense", "fees", "balance")
 _IDS = ("invoice_id", "client_id", "matter_id", "user_id")
 _FLAGS = ("is_billable", "is_untyped", "is_final", "is_priced", "is_mixed", "is_unspread", "is_cancelled")
+COLUMNS = {
+    "kind": '"time", "fixed_fee", "expense", "fees" or "balance"',
+    "invoice_id, client_id, matter_id, user_id": "the ids; a client's fees have neither matter nor user",
+    "matter_type": 'as loaded with the item, or else of its matter; "Unknown" if both are missing',
+    "date": "the date of the item; missing for the remainder of an invoice",
+    "invoice_date, due_date": "of its invoice; if that was not passed, time has the `invoice_date` it was loaded with",
+    "state": '"unbilled" on no invoice, "prebill" on a draft, "final", "unknown", or "lost" if it was not passed',
+    "type": 'of time: "billable", "fixedFee", "nonBillable" or "unknown"; of others missing',
+    "hours": "of time, else 0",
+    "value": "of billable time and of time of unknown type: its amount, which can be hidden; 0 for other rows",
+    "is_billable, is_untyped": "whether it is billable time, or time of unknown billing type",
+    "is_final": 'whether its state is "final"',
+    "is_priced": "whether billable or untyped time has an amount",
+    "amount": 'of expenses and fixed fees (with `discounts="items"`, as billed), else 0',
+    "fees, settled_fees": 'on final invoices: net fees of a billable entry or a row "fees", and the settled part',
+    "open": "its part of the balance of its invoice, with its tax",
+    "balance": "the balance of its whole invoice",
+    "is_mixed": "whether its invoice has fixed fees",
+    "is_unspread": "whether its fees are unknown, because they depend on a hidden value",
+    "is_cancelled": "whether these are the fees of an invoice on which entries below 0 nearly cancel the others",
+}
+"""What each column is; several can share a meaning."""
 _TEXT, _DAY, _NUMBER = nw.String(), nw.Datetime("us"), nw.Float64()
 _TYPES: Mapping[str, Any] = {
     "kind": _TEXT,

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from billframes._shared.names import closest, snake_case
-from billframes._shared.namespace import place_of
+from billframes._shared.names import as_given, closest, snake_case
+from billframes._shared.places import place_of
 from billframes.analysis.declare.explanation import Explanation, as_html
 from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.declare.lookup import analyses, measure
@@ -152,14 +152,16 @@ def explain(name: str | None = None) -> Explanation | Explanations | FigureList 
     """
     if name is None:
         return Explanations(analyses().values())
+    if not isinstance(name, str):
+        raise ParameterError(f"{as_given('name', name)} is not a name; pass one, such as 'realization' or 'lock-up'.")
     if name in analyses():
         return analyses()[name]
     if name == "figures":
         return FigureList({each.column: each for each in reversed(figure_names().values())}.values())
-    found = GLOSSARY if name == "glossary" else term(str(name))
+    found = GLOSSARY if name == "glossary" else term(name)
     if found is not None:
         return found
-    spoken = snake_case(str(name))
+    spoken = snake_case(name)
     if spoken in analyses():
         return analyses()[spoken]
     for each in (name, spoken):
@@ -167,7 +169,7 @@ def explain(name: str | None = None) -> Explanation | Explanations | FigureList 
             return FigureExplanation.of(find_figure(each))
     words = [*analyses(), *figure_names(), *(each.name for each in GLOSSARY)]
     place = place_of(spoken)
-    hint = f" See {place} and its help()." if place else closest(name, words)
+    hint = f" See {place}." if place else closest(name, words)
     takes = " bf.explain() lists the analyses, bf.explain('figures') the figures, and bf.explain('glossary') the words."
     raise ParameterError(f"name={name!r} is neither an analysis, nor a figure, nor a special word.{hint or takes}")
 

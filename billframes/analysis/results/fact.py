@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+import textwrap
+from collections.abc import Callable
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -11,20 +13,37 @@ from billframes._shared.suggestions import check_choice
 from billframes.analysis.data.call import Call
 from billframes.analysis.data.data import Data
 from billframes.analysis.data.expressions import C
-from billframes.analysis.facts.invoices import invoices as invoices_fact
+from billframes.analysis.facts import invoices as of_invoices, work as of_work
 from billframes.analysis.facts.labels import with_names
-from billframes.analysis.facts.work import work
 from billframes.analysis.rules.loads import need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import DISCOUNTS
 from billframes.periods import Period
 
+P, T = ParamSpec("P"), TypeVar("T")
 FactName = Literal["work", "invoices"]
-_FACTS = {"work": work, "invoices": invoices_fact}
-# Fees are those of time and fixed fees, whose amounts are in `amount`.
+_FACTS = {"work": of_work.work, "invoices": of_invoices.invoices}
+# Users know fees as those of time and fixed fees, whose amounts are in `amount`.
 _OF_WORK = {"fees": "time_fees", "settled_fees": "settled_time_fees"}
+FACT_COLUMNS = {
+    "work": {names.replace("fees", "time_fees"): text for names, text in of_work.COLUMNS.items()},
+    "invoices": of_invoices.COLUMNS,
+}
+"""What the columns of each fact are. Several that share a meaning are separated by commas."""
 
 
+def _with_columns(function: Callable[P, T]) -> Callable[P, T]:
+    """Add what the columns of the facts are to the docstring of a function."""
+    parts = []
+    for name, columns in FACT_COLUMNS.items():
+        rows = (f"`{names.replace(', ', '`, `')}`: {text}" for names, text in columns.items())
+        parts += [f'    The columns of "{name}":\n', *(f"    - {row}" for row in rows), ""]
+    doc = function.__doc__ or ""
+    function.__doc__ = doc.replace("    {columns}\n", textwrap.indent("\n".join(parts), "    "))
+    return function
+
+
+@_with_columns
 def fact(
     name: FactName,
     *,
@@ -63,8 +82,10 @@ def fact(
     Returns
     -------
     frame
-        Of the kind of the input. docs/reference/facts.md has the columns. `client_name`, `matter_name` and `user_name`
-        follow their ids. A missing number is not known: add up with `skipna=False`, so that the sum is missing, too.
+        Of the kind of the input. `client_name`, `matter_name` and `user_name` follow their ids. A missing number is not
+        known: add up with `skipna=False`, so that the sum is missing, too.
+
+    {columns}
 
     Raises
     ------

@@ -8,15 +8,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from billframes._shared.names import closest
+from billframes._shared.names import as_given, closest
 from billframes.analysis.data.native import wrap_frame
 from billframes.analysis.declare.columns import column_names
+from billframes.analysis.declare.glossary import term
 from billframes.analysis.declare.lookup import analyses, measure, qualified_name
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.result_rows import ResultRows, read_result
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attached
+
+# The most figures that an error lists beside those of a name.
+_FEW = 5
 
 FIGURES = "figures"
 """The name under which a result keeps the analysis of each column."""
@@ -107,8 +111,11 @@ def find_figure(name: str) -> Figure:
     >>> find_figure("receivables").column
     'receivable_amount'
     """
-    known = figure_names()
-    text = str(name)
+    if not isinstance(name, str):
+        raise ParameterError(
+            f"{as_given('figure', name)} is not the name of a figure; write names, such as 'billed_amount'."
+        )
+    known, text = figure_names(), name
     words = {each.name: (*each.short, each.name) for each in analyses().values() if each.short}
     short = {word: names[0] for names in words.values() for word in names}
     columns = {each.column: key for key, each in reversed(known.items())}
@@ -116,6 +123,8 @@ def find_figure(name: str) -> Figure:
         if key in known:
             return known[key]
     if several := same_name(text):
+        alike = sorted((key for key in known if "." not in key and text in key.split("_")), key=len)
+        several = {key: known[key] for key in alike[:_FEW] if len(several) == 1} | several
         choices = "; ".join(f"{key!r} ({_meaning(each)})" for key, each in several.items())
         raise ParameterError(f"{text!r} does not say which figure is meant. Write one of: {choices}.")
     stem, _, last = text.rpartition(".")
@@ -126,8 +135,10 @@ def find_figure(name: str) -> Figure:
         raise ParameterError(f"{text!r} is an analysis. Write the names of its figures, such as {', '.join(first)}.")
     if own:
         raise ParameterError(f"{text!r} can't stand beside other figures; call book.{own}(…).")
-    titled = next((each.column for each in known.values() if each.measure.title.lower() == text.lower()), "")
-    hint = f" Did you mean {titled!r}?" if titled else closest(text, [*short, *known])
+    titled = [each.column for each in known.values() if each.measure.title.lower() == text.lower()]
+    meant = term(text)
+    named = next((each for each in (*titled, *(meant.names if meant else ())) if each in known), "")
+    hint = f" Did you mean {named!r}?" if named else closest(text, [*short, *known])
     raise ParameterError(f"There is no figure {text!r}.{hint} bf.explain('figures') lists all of them.")
 
 

@@ -37,7 +37,7 @@ from billframes.periods import DateLike, Period
 HORIZON = 13
 """The weeks of the forecast."""
 NOT_BY = "A forecast of cash is known in total and by client only."
-_PAST = "Balances of earlier days are not known: they are as loaded. A mirror keeps those of earlier days."
+PAST = "Balances of earlier days are not known: they are as loaded. A mirror refreshed by then has them as of that day."
 _ENDS = {
     "week": ("W-SUN", "{:%G-W%V}"),
     "month": ("ME", "{:%Y-%m}"),
@@ -118,7 +118,7 @@ class Source:
             return ""
         if not covers(self.first_day, self.period.start):
             return f"The data begin on {self.first_day}."
-        return (self._unpaid() if analysis.needs_payments else "") or (_PAST if analysis.as_loaded else "")
+        return (self._unpaid() if analysis.needs_payments else "") or (PAST if analysis.as_loaded else "")
 
     def rows(self, analysis: Analysis, by: Sequence[str]) -> tuple[pa.Table, str]:
         """
@@ -201,7 +201,7 @@ class Source:
             keys |= {time: pa.repeat(name, len(result)) for time, name in at.items()}
             results.append(pa.table(keys | {name: result[name] for name in result.column_names}))
         rows = pa.concat_tables(results, promote_options="permissive")
-        return rows, _PAST if len(ends) > len(known) else ""
+        return rows, PAST if len(ends) > len(known) else ""
 
 
 def run_in_arrow(analysis: Analysis, data: Data, **options: Any) -> pa.Table:

@@ -29,7 +29,8 @@ from billframes.analysis.declare.spec import Analysis, parameters
 from billframes.analysis.keys.by import By, names_in
 from billframes.analysis.results.figure_names import FIGURES, find_figure, find_figures
 from billframes.analysis.results.figure_rows import FigureRows, KeyRecords, text_of
-from billframes.analysis.results.figure_source import Source, Spans, read_spans, run_in_arrow, sources_of
+from billframes.analysis.results.figure_source import PAST, Source, Spans, read_spans, run_in_arrow, sources_of
+from billframes.analysis.rules.periods import PAST_BALANCES
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attach, attach_notes, load_day
@@ -261,6 +262,8 @@ def figures_of(
         rows = FigureRows.read(wanted, sources, list(dict.fromkeys([*keys, *filters])))
         for key, values in filters.items():
             rows = rows.where(key, values, listed)
+    past = [column for column, why in rows.missing.items() if compare and why == PAST]
+    notes.add(PAST_BALANCES, len(past), columns=join_names(past))
     notes.finish()
     shown = {column for key in keys for column in columns_of(key, rows.names)}
     left_out = {column for key in filters for column in columns_of(key, rows.names)} - shown

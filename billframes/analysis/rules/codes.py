@@ -26,6 +26,13 @@ UNCHECKED_CODES = Rule(
     remedy="Pass `matters`= (the loader matters()).",
     unit="items",
 )
+NO_GUIDELINES = Rule(
+    name="no_guidelines",
+    seen="Nothing was checked of {n:invoice|invoices} {invoices}: no guideline file is for the client, the matters and "
+    "the days of this work.",
+    remedy="Guidelines.files lists the guidelines that were read.",
+    unit="invoices",
+)
 NOT_JUDGED = Rule(
     name="not_judged",
     seen="{n} of {total} narratives were not judged: {kinds}.{more}",

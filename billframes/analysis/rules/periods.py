@@ -47,6 +47,15 @@ LATER_BALANCES = Rule(
     book="For balances of a past day, open a mirror as of that day.",
     unit="days",
 )
+_OF_MIRROR = "If a mirror was refreshed by then, mirror.as_of(day).book(period) has them."
+PAST_BALANCES = Rule(
+    name="past_balances",
+    seen="{columns} {n:is|are} missing for earlier days: balances are as loaded.",
+    remedy=_OF_MIRROR,
+    page="The balances of these days are in a mirror of the data, if it was refreshed by then.",
+    book=_OF_MIRROR,
+    unit="columns",
+)
 LONG_AFTER_LOAD = Rule(
     name="long_after_load",
     seen="`as_of`={day} is {n} days after {since} ({loaded}). Invoices and payments between these days are "

@@ -110,13 +110,20 @@ ANALYSIS = Analysis(
         "matter's present originators count.",
     ),
     arguments={
-        "by": 'Months are those of the invoices\' dates. "originator" divides the fees among originators.',
+        "by": 'Months are those of the invoices\' dates. "originator" divides the fees among originators, whoever did '
+        'the work; `by=["originator", "user"]` shows who did it.',
         "start": "By invoice date.",
         "settings": "Used are `originator_weights`, which add up to 1 for each matter, and `roles`.",
     },
     rows="largest fees first, then by label: the keys, then",
     columns=(
-        *of_all_types("worked_amount", "billed_amount"),
+        retitled(
+            "worked_amount",
+            "Value of time billed, all types",
+            "Value, at its rates, of the billable time on the invoices counted; by originator, everyone’s on their "
+            "matters. Matters of every type count.",
+        ),
+        *of_all_types("billed_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount"),
         *of_all_types("settled_amount"),
         retitled(
