@@ -40,7 +40,7 @@ class Firm(msgspec.Struct, frozen=True):
     """
     The firm whose data a mirror has: the API's address, whether the credential sees rates, and the file of settings.
 
-    The next refresh loads the changes since `mark`. It goes on with the balances after the client `checked`, and custom
+    The next refresh loads the changes since `mark`. It continues with the balances after the client `checked`, and custom
     `fields` keep the names of their columns.
     """
 
