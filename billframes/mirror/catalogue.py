@@ -40,8 +40,8 @@ class Firm(msgspec.Struct, frozen=True):
     """
     The firm whose data a mirror has: the API's address, whether the credential sees rates, and the file of settings.
 
-    The next refresh loads the changes since `mark`. It continues with the balances after the client `checked`, and custom
-    `fields` keep the names of their columns.
+    The next refresh loads the changes since `mark`. It continues with the balances after the client `checked`, and
+    custom `fields` keep the names of their columns.
     """
 
     address: str
