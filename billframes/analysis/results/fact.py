@@ -20,7 +20,8 @@ from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import DISCOUNTS
 from billframes.periods import Period
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 FactName = Literal["work", "invoices"]
 _FACTS = {"work": of_work.work, "invoices": of_invoices.invoices}
 # Users know fees as those of time and fixed fees, whose amounts are in `amount`.
