@@ -263,7 +263,7 @@ def figures_of(
         for key, values in filters.items():
             rows = rows.where(key, values, listed)
     past = [column for column, why in rows.missing.items() if compare and why == PAST]
-    notes.add(PAST_BALANCES, len(past), columns=join_names(past))
+    notes.add(PAST_BALANCES, len(past), columns=join_names([f"`{each}`" for each in past]))
     notes.finish()
     shown = {column for key in keys for column in columns_of(key, rows.names)}
     left_out = {column for key in filters for column in columns_of(key, rows.names)} - shown
