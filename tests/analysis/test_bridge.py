@@ -221,5 +221,5 @@ def test_a_book_splits_other_measures_over_other_periods(book):
         book.bridge(before="2026")
     with pytest.raises(ParameterError, match=r"before \(2026-11-01 to 2026-11-30\) is after 2026-10-01"):
         book.bridge(before="2026-11")
-    with pytest.raises(ParameterError, match=r"is not a figure of a period.* Did you mean 'settlement_ratio'"):
+    with pytest.raises(ParameterError, match=r"a period.*implied_receipts.* Did you mean 'settlement_ratio'"):
         book.bridge("setlement_ratio")

@@ -56,7 +56,7 @@ def analysis_of(measure: str) -> str:
     known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}
     raise ParameterError(
         f"measure={measure!r} is not a figure of a period. Balances and work in progress are figures of one day, which "
-        f"can't be split.{closest(measure, known)} Try "
+        f"can't be split; mirror.implied_receipts lists how balances fell.{closest(measure, known)} Try "
         "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
     )
 
