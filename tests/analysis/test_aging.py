@@ -173,6 +173,13 @@ def test_the_matter_of_an_invoice_counts_only_if_the_invoice_has_no_items(firm):
     assert {row["matter_id"]: row["total"] for row in rows} == {None: 500.0, "m2": -50.0}
 
 
+def test_columns_of_the_matter_that_an_invoice_names_are_not_keys(pandas_firm):
+    bills = pandas_firm.invoices(*BILLS)
+    bills["matter_reference"] = "R1"
+    with pytest.raises(ParameterError, match="by='matter_reference' is neither"):
+        aging(bills, as_of=DAY, by="matter_reference")
+
+
 def test_days_overdue_weigh_debts_only(firm):
     """A credit of 900 beside a debt of 1,000 does not turn its 31 days into 300."""
     bills = [

@@ -56,6 +56,11 @@ def test_the_worked_table(firm):
     )
 
 
+def test_an_entry_of_the_day_of_its_invoice_is_not_dated_after_it(firm):
+    (row,) = run(firm, (("2026-10-20", "u1", "c2", "m2", "billable", 2.0, 400.0, "i3"),))
+    assert (row["entries"], row["mean_lag_days"], row["postdated_entries"]) == (1.0, 0.0, 0.0)
+
+
 def test_days_are_counted_over_leap_years(firm):
     (row,) = run(firm, start="2026-11")
     assert row["mean_lag_days"] == 978.0

@@ -235,6 +235,13 @@ def test_a_budget_is_used_by_what_is_billed_prebilled_and_unbilled(firm):
     assert [(row["unbudgeted_matters"], row["unbudgeted_amount"]) for row in rows] == [(2, pytest.approx(1800.0))] * 3
 
 
+def test_work_of_unknown_type_on_a_draft_is_unknown(firm):
+    untyped = [*WORK, ("2026-10-04", "u1", "c1", "m1", None, 1.0, 45.0, "i2")]
+    with pytest.warns(IncompleteDataWarning, match="these values of billing_type are unknown"):
+        (sale,) = burned(firm, untyped, settings=FirmSettings(budgets={"m1": 2000}))
+    assert (sale["prebill_amount"], sale["unknown_amount"]) == (330.0, 45.0)
+
+
 def burned(firm, work=WORK, bills=BILLS, settings=FIRM, **options):
     options = {"matters": firm.matters()} | options
     costs, fees = items(firm, *COSTS), items(firm, *FEES)

@@ -88,6 +88,12 @@ def test_fees_of_time_that_corrections_nearly_cancel_count_for_the_client(firm):
     assert (row["client_id"], row["fees_amount"]) == ("c1", 900.0)
 
 
+def test_cancelled_time_without_fees_needs_no_note(firm):
+    given_frames = frames(firm, CANCELLED, [("i1", 0.0, 0.0)])
+    fees = by_user(firm, realization, given_frames, "billed_amount", matter_types=MATTER_TYPES)
+    assert fees == {"u1": 0.0, "u2": 0.0, None: 0.0}
+
+
 def test_a_tenth_of_the_worth_is_enough_to_share_by(firm):
     given_frames = frames(firm, [("u1", 11.0, 1100.0, "i1"), ("u2", -9.0, -900.0, "i1")], [("i1", 200.0, 0.0)])
     fees = by_user(firm, realization, given_frames, "billed_amount", matter_types=MATTER_TYPES)

@@ -73,6 +73,14 @@ def test_sizes_that_do_not_rise_are_refused(pandas_firm):
             run(pandas_firm, by="size", sizes=sizes)
 
 
+def test_a_rate_that_is_hidden_on_another_part_of_an_invoice_leaves_open_whether_it_was_written_up(firm):
+    hidden = [WORK[0], (*WORK[1][:6], None, "i1"), *WORK[2:]]
+    with pytest.warns(RatesHiddenWarning, match="1 billable time entry has no amount"):
+        rows = {row["responsible_name"]: row for row in run(firm, hidden)}
+    names = ("write_down_amount", "write_up_amount", "written_down_invoices")
+    assert [rows["Ada"][name] for name in names] == [200.0, None, None]
+
+
 def test_hidden_rates_leave_write_downs_missing_and_invoices_counted(firm):
     hidden = [(*row[:6], None if row[7] == "i2" else row[6], row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning, match="1 billable time entry has no amount"):
