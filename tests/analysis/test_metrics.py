@@ -39,7 +39,7 @@ IN_BOOKS = sorted(name for name in analyses() if hasattr(Book, name) and name !=
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*(of our open invoices|matches no client|match no client|never been compared)")
+@pytest.mark.filterwarnings("ignore:.*(of our open invoices|match(es)? no client|never been compared|those loaded)")
 @pytest.mark.parametrize("name", IN_BOOKS)
 def test_an_analysis_declares_every_number_of_its_result(name, book):
     needed = {"tie_out": {"ledger": calls.ledger()}}

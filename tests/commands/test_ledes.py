@@ -60,8 +60,9 @@ def test_the_months_unbilled_work_is_checked(capsys):
 @pytest.mark.slow
 def test_an_invoice_is_checked_without_a_profile(capsys):
     for words in (["11819", "--check"], ["--check", "11819"]):
-        assert main(["ledes", *words]) == 0
-        assert "0 findings that portals reject" in capsys.readouterr().out
+        assert main(["ledes", *words]) == 1
+        assert "1 finding that portals reject" in (said := capsys.readouterr().out)
+        assert "Set adjustments in the profile" in said
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def in_the_explorer(month: Month) -> Iterator[Seen]:
     filtered = FilteredBooks(month.book, month.loaded_on or month.as_of).at(period)
     keys = MORE_KEYS if month.book.time_entries["amount"].notna().any() else KEYS
     for view in views():
-        for key in keys.get(view.title, ()):
+        for key in keys.get(view.tab.title, ()):
             tab = AnalysisTab(view, "UTC")
             if key and tab.by.value != key:
                 tab.by.value = key
@@ -246,7 +246,7 @@ def in_the_explorer(month: Month) -> Iterator[Seen]:
             for each in tiles.select("span.bf-unit"):
                 each.decompose()
             for tile in tiles.select("dl > div"):
-                yield Seen("explorer", view.title, "Total", tile.dt.get_text(), tile.dd.get_text().strip())
+                yield Seen("explorer", view.tab.title, "Total", tile.dt.get_text(), tile.dd.get_text().strip())
 
 
 def place_of(each: Seen, month: Month) -> tuple[str, str, str, str]:

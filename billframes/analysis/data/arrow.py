@@ -181,7 +181,7 @@ class ArrowRows(nw.DataFrame[pa.Table]):
 
     def look_up(self, other: ArrowRows, on: str, how: str) -> ArrowRows:
         """Join a frame in which each id is unique; a missing id matches nothing."""
-        at = _Later(lambda: _positions(self._values[on].get(), _as_column(other._values[on].get(), other._size)))
+        at = _Later(lambda: _positions(*(_as_column(each._values[on].get(), each._size) for each in (self, other))))
         rows = self
         if how == "inner":
             found = at
@@ -243,7 +243,7 @@ def _nan_to_null(value: _Later) -> Any:
     return pc.if_else(is_nan, pa.scalar(None, found.type), found) if has_any else found
 
 
-def _positions(ids: Any, among: pa.ChunkedArray) -> Any:
+def _positions(ids: pa.ChunkedArray, among: pa.ChunkedArray) -> pa.ChunkedArray:
     of = among.combine_chunks()
     of = of.dictionary_decode() if pa.types.is_dictionary(of.type) else of
     return pc.index_in(ids, value_set=of, skip_nulls=True)

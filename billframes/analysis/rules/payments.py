@@ -136,7 +136,7 @@ def _note_other_invoices(call: Call, paid: pd.DataFrame, invoices: pd.DataFrame)
     known = paid[is_there]
     for column in ("client_id", "invoice_date"):
         if column in invoices:
-            value = known["invoice_id"].map(invoices[column])
+            value = invoices[column].reindex(known["invoice_id"]).set_axis(known.index)
             asked = value.notna() & known[column].notna()
             wrong = int((asked & (value.astype(known[column].dtype) != known[column])).sum())
             words = {"column": f"`{column}`", "all": int(asked.sum()), "few": ""}
