@@ -11,6 +11,7 @@ import functools
 import re
 import shutil
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
@@ -78,8 +79,17 @@ class ShownFrame:
         # Texts are shorter if so more columns fit.
         fit, widest = max(((self._that_fit(widest), widest) for widest in _WIDTHS), key=lambda each: len(each[0]))
         texts = self._texts[fit].set_axis([*map(shown_heading, fit)], axis="columns")
-        more = len(self.columns) - len(fit)
-        note = f"{self._note}; {more} more column{'s' * (more > 1)}" if more else self._note
+        hidden = [shown_heading(name) for name in self.columns if name not in fit]
+        note = self._note
+        if hidden:
+            note += f"; {len(hidden)} more column{'s' * (len(hidden) > 1)}"
+            most = max(_terminal_width(), len(note) + 3)
+            # Titles stay whole.
+            titles = ", ".join(hidden).replace(" ", "\xa0").replace(",\xa0", ", ")
+            [note] = textwrap.wrap(
+                f"{note}: {titles}", most, max_lines=1, placeholder=" …", break_long_words=False, break_on_hyphens=False
+            )
+            note = note.replace("\xa0", " ")
         return f"{texts.to_string(index=False, max_colwidth=widest)}\n{note}"
 
     def _that_fit(self, widest: int) -> list[str]:
@@ -89,8 +99,7 @@ class ShownFrame:
         lengths = (
             max(len(shown_heading(name)), *(min(len(text), widest) for text in self._texts[name]), 0) for name in ranked
         )
-        width = shutil.get_terminal_size((pd.get_option("display.width") or 80, 0)).columns
-        fit = sum(end <= width for end in accumulate(lengths, lambda end, length: end + 1 + length))
+        fit = sum(end <= _terminal_width() for end in accumulate(lengths, lambda end, length: end + 1 + length))
         chosen = ranked[: max(fit, 1)]
         return [name for name in self.columns if name in chosen]
 
@@ -123,6 +132,10 @@ class ShownFrame:
     def _style(self, name: str, text: str = "") -> str:
         side = "right" if name in self._numbers else "left"
         return f' style="text-align: {side}; {"min-width: 20em" if len(text) > _WIDEST else "white-space: nowrap"}"'
+
+
+def _terminal_width() -> int:
+    return shutil.get_terminal_size((pd.get_option("display.width") or 80, 0)).columns
 
 
 def show(frame: Any, rows: int = 20) -> ShownFrame:
@@ -163,7 +176,7 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
         raise ParameterError(f"rows={rows!r} is not a number of rows; it takes 0 or more.")
-    every, total = _in_pandas(frame, rows)
+    every, total = _in_pandas(frame, rows, "show")
     few = every.head(rows)
     kinds = _ordered_kinds(few)
     few = DistinctNames(every if total == len(every) else _everyone(frame, every))(few)
@@ -227,7 +240,7 @@ def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: Any)
     if ending not in endings:
         raise ParameterError(f"{out.name!r} must end with {' or '.join(endings)}.")
     check_output(out, "path=")
-    rows = _in_pandas(frame, sys.maxsize)[0]
+    rows = _in_pandas(frame, sys.maxsize, "export")[0]
     if ending == ".xlsx":
         options = {"sheet": out.stem, "names": options.get("names", False)}
     write(out, _html(frame, len(rows), out.stem) if ending == ".html" else exported(rows, ending, **options))
@@ -308,7 +321,7 @@ def _excel_format(form: str) -> str:
     return NUMBER_FORMATS.get({"cents": "money", "multiple": "hours"}.get(form, form), "General")
 
 
-def _in_pandas(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
+def _in_pandas(frame: Any, rows: int, call: str) -> tuple[pd.DataFrame, int | None]:
     """
     Return a frame in pandas with texts as column names, and the number of all rows; None if unknown.
 
@@ -320,7 +333,8 @@ def _in_pandas(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
         levels = [name for name in few.index.names if name is not None]
         few = few.reset_index(levels) if levels else few
     else:
-        wrapped = wrap_frame(frame, "frame", "show takes a pandas, Polars, Arrow, DuckDB or PySpark frame")
+        takes = "takes a pandas, Polars, Arrow, DuckDB or PySpark frame; of a table or a chart, pass the frame it shows"
+        wrapped = wrap_frame(frame, "frame", f"{call} {takes}")
         total = len(wrapped) if isinstance(wrapped, nw.DataFrame) else None
         few = cast("nw.DataFrame[Any]", collect(wrapped.head(rows))).to_pandas()
     names = [" ".join(map(str, name)).strip() if isinstance(name, tuple) else str(name) for name in few.columns]

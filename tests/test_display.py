@@ -133,6 +133,7 @@ def test_a_terminal_shows_the_columns_that_fit(entries, monkeypatch, width):
     assert len(lines) == 4
     assert max(map(len, lines)) <= width
     shown = len(bf.show(entries, 3).columns) - int((re.search(r"(\d+) more column", note) or [0, 0])[1])
+    assert len(note) <= max(width, len("the first 3 of 30 rows; 30 more columns: …"))
     assert shown == {30: 1, 80: 5, 140: 10, 1000: len(entries.columns)}[width]
 
 
@@ -145,7 +146,7 @@ def test_a_terminal_shows_keys_and_then_the_main_figures_of_an_analysis(monkeypa
     aging = bf.analysis.aging(invoices, as_of="2026-10-31", by="client")
     heads, *_, note = repr(bf.show(aging)).split("\n")
     assert heads.split() == ["Client", "Current", "1–30", "days", "Total", "Overdue"]
-    assert note == "1 row; 7 more columns"
+    assert note == "1 row; 7 more columns: 31–60 days, 61–90 days, 91+ days, …"
     own = pd.DataFrame(aging.to_dict("list"))
     assert repr(bf.show(own)).split("\n")[0].split()[-2:] == ["61–90", "days"]
 
@@ -184,6 +185,12 @@ def test_a_wrong_frame_or_number_of_rows_is_refused(given, said):
     with pytest.raises(bf.errors.ParameterError) as raised:
         bf.show(*given)
     assert str(raised.value).startswith(said)
+
+
+def test_a_table_is_not_exported_and_its_frame_is_named(october_book, tmp_path):
+    table = bf.tables.aging(october_book.aging(by="client"))
+    with pytest.raises(bf.errors.ParameterError, match="a TitledTable; export takes .* pass the frame it shows"):
+        bf.export(table, tmp_path / "aging.xlsx")
 
 
 def labels_and_values(html):

@@ -69,19 +69,24 @@ def same_word(name: object, accepted: Collection[str]) -> str:
     return next((each for group in _SAME if word in group for each in group if each in accepted), "")
 
 
-def closest(name: object, accepted: Iterable[str], places: Mapping[str, str] = MappingProxyType({})) -> str:
+def closest(
+    name: object, accepted: Iterable[str], places: Mapping[str, str] = MappingProxyType({}), *, many: bool = False
+) -> str:
     """
     Return a hint with the accepted name that means the same, contains `name` as a word, or is the most similar.
 
     It is empty if there is none; else it is a sentence with a space before it, such as " Did you mean 'end'?". A
-    name among `places` is shown with its namespace.
+    name among `places` is shown with its namespace. Among `many` names, a distant one is similar to any word, so a long
+    word must be more similar.
     """
     lowered = {each.lower(): each for each in accepted}
     if same := same_word(name, lowered):
         return f" Did you mean {places.get(lowered[same], lowered[same])!r}?"
     word = snake_case(str(name))
     containing = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
-    found = containing if len(containing) == 1 else get_close_matches(str(name).lower(), containing or lowered, n=1)
+    least = 0.8 if many and len(word) > 4 and not containing else 0.6
+    similar = get_close_matches(str(name).lower(), containing or lowered, 1, least)
+    found = containing if len(containing) == 1 else similar
     return f" Did you mean {places.get(right := lowered[found[0]], right)!r}?" if found else ""
 
 

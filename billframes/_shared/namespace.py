@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from billframes._shared.places import ROOT, listed, missing_name
+from billframes._shared.places import ROOT, listed, method_place, missing_name
 from billframes._shared.suggestions import suggest_arguments
 from billframes.errors import __all__ as error_names, unknown_name
 
@@ -50,6 +50,6 @@ def namespace(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[
 def _places(folder: Path, modules: dict[str, str]) -> dict[str, str]:
     """Return the names of a namespace and of those in it, with their places."""
     spaces = [each for each in sorted(modules, reverse=True) if modules[each] == "."]
-    places = {each: f"{space}.{each}" for space in spaces for each in listed(folder / space)}
+    places = {each: method_place(each) or f"{space}.{each}" for space in spaces for each in listed(folder / space)}
     places |= {each: f"errors.{each}" for each in error_names if "errors" in spaces}
     return places | {each: each for each in modules}

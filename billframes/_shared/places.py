@@ -13,14 +13,15 @@ from billframes._shared.names import same_word, snake_case
 from billframes.errors import UnknownNameError, unknown_name
 
 ROOT = Path(__file__).parents[1]
-# Classes, by how their objects are called in the docs.
-_CLASSES = {"book": "Book", "mirror": "Mirror"}
+# Classes, each with its package and how an object is made.
+_CLASSES = {"Book": ("book", "bf.book('2026-10')"), "Mirror": ("mirror", "bf.mirror(path)")}
 # Words that people look for, with the place of what they mean.
 ELSEWHERE = {
     **{verb: f"bf.time_entries.{verb}" for verb in ("plan", "create", "update", "delete", "count", "get")},
     **dict.fromkeys(("undo", "reverse", "rollback"), "plan.reverse()"),
     "apply": "plan.apply()",
-    "sync": "mirror.refresh",
+    "sync": "bf.mirror(path).refresh()",
+    **dict.fromkeys(("check", "guidelines"), "bf.Guidelines.read(…).check(book)"),
     **dict.fromkeys(("chart", "charts", "plot"), "bf.plots"),
     "report": "import billframes.report, or billframes report in a terminal",
 }
@@ -36,7 +37,7 @@ def place_of(name: str, own: Mapping[str, str] = MappingProxyType({})) -> str:
     Examples
     --------
     >>> place_of("ledes"), place_of("implied_receipts"), place_of("write_offs")
-    ('bf.ebilling.ledes', 'mirror.implied_receipts', "bf.explain('write_offs')")
+    ('bf.ebilling.ledes', 'bf.mirror(path).implied_receipts(…)', "bf.explain('write_offs')")
     """
     direct = own.get(same_word(name, own)) or ELSEWHERE.get(name) or _public_place(name)
     # The analyses import this module.
@@ -52,16 +53,24 @@ def _public_place(name: str) -> str:
     if name in root:
         return f"bf.{name}"
     spaces = [f"bf.{each}" for each in root if root[each] == "." and name in listed(ROOT / each)]
-    there = {each: kind for each, kind in _CLASSES.items() if (ROOT / each).exists()}
-    classes = {each: getattr(import_module(f"{ROOT.name}.{each}"), kind) for each, kind in there.items()}
-    methods = [each for each, kind in classes.items() if name in dir(kind) and callable(getattr(kind, name))]
-    return next((f"{owner}.{name}" for owner in (*spaces, *methods)), "")
+    return method_place(name) or next((f"{space}.{name}" for space in spaces), "")
+
+
+def method_place(name: str) -> str:
+    """Return the call of a method of a book or a mirror; empty if neither has it."""
+    for kind, (package, made) in _CLASSES.items():
+        found = (ROOT / package).exists() and getattr(import_module(f"{ROOT.name}.{package}"), kind)
+        if found and name in dir(found) and callable(getattr(found, name)):
+            return f"{made}.{name}(…)"
+    return ""
 
 
 def missing_name(owner: str, name: str, own: Mapping[str, str]) -> UnknownNameError:
     """Return the error for a name that a namespace, a class or an object does not have, with its place."""
-    place = "" if name in own else place_of(name, own)
-    places = {name: place.removeprefix("bf.") if owner == ROOT.name else place} if place else own
+    is_own = name in own or sum(name in each.split("_") for each in own) == 1
+    place = "" if is_own else place_of(name, own)
+    # A call is typed whole; "bf." is left out of a name of `bf`.
+    places = {name: place.removeprefix("bf.") if owner == ROOT.name and ")." not in place else place} if place else own
     return unknown_name(owner, name, places, places)
 
 

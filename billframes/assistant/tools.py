@@ -319,9 +319,9 @@ def _list_all(search: str) -> dict[str, Any]:
     if not any(hits) and (word := term(search)):
         return {"name": search, "text": repr(word)}
     if not any(hits):
+        hint = closest(search, [*lines, *questions], many=True)
         raise ParameterError(
-            f"No figure and no analysis has the words {search!r}.{closest(search, [*lines, *questions])} Leave search "
-            "empty to list all of them."
+            f"No figure and no analysis has the words {search!r}.{hint} Leave search empty to list all of them."
         )
     return {"figures": hits[0], "analyses": hits[1]}
 

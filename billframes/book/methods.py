@@ -86,6 +86,8 @@ def _instead(analysis: Analysis, argument: str) -> str:
     own = (name_to_write(each.column) for each in figure_names().values() if each.analysis.name == analysis.name)
     name = next(chain(analysis.short[1:], own), "")
     advice = to_filter(argument, analysis.takes, f"book.figures({name!r}")
+    oldest = next((each for each in figure_names() if each.startswith(f"{analysis.name}.") and each[-1] == "+"), "")
+    advice += f" Its buckets are figures, too, such as {oldest!r}." if argument == "where" and oldest else ""
     return advice if name or not advice else "Filter the rows of its result."
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._shared.export import write
+from billframes._shared.format import count_of
 from billframes.book import Book
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
@@ -160,8 +161,10 @@ class LedesFile:
     def _summary(self) -> str:
         invoices = self.lines["invoice_number"].dropna().unique().tolist()
         named = f"invoice {invoices[0]}" if len(invoices) == 1 else f"{len(invoices)} invoices"
-        left_out = f", {len(self.left_out)} items left out" if len(self.left_out) else ""
-        return f"{named}, {len(self.lines):,} lines{left_out}"
+        counts = [count_of(len(self.lines), "line")]
+        counts += [f"{count_of(len(self.left_out), 'item')} left out"] * (not self.left_out.empty)
+        counts += [count_of(len(self.findings), "finding")] * (not self.findings.empty)
+        return ", ".join([named, *counts])
 
 
 def ledes(

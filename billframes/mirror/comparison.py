@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
-from billframes.mirror.catalogue import Version
+from billframes.mirror.catalogue import Version, if_sandbox
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
 from billframes.periods import Period
@@ -84,9 +84,10 @@ def versions_to_compare(versions: Sequence[Version], span: Period, place: str) -
     earlier = sum(span.start is not None and each.time.date() < span.start for each in until)
     chosen = until[max(earlier - 1, 0) :]
     if len(chosen) < 2:
+        advice = if_sandbox(versions[-1].firm) if versions else ""
         raise MirrorError(
             f"The mirror {place} has no two versions to compare for this period; it has {len(chosen)}. "
-            "Receipts are found by comparing a refresh before and a refresh after them."
+            f"Receipts are found by comparing a refresh before and a refresh after them.{advice}"
         )
     return chosen
 

@@ -81,21 +81,44 @@ def test_the_error_for_a_misspelt_name_suggests_the_closest():
         match="neither an analysis, nor a figure, nor a special word. Did you mean 'realization'.$",
     ):
         bf.explain("realisation")
+
+
+@pytest.mark.parametrize("word", ["qqq", "portal", "unpaid", "vacation", "draft hours"])
+def test_a_distant_name_is_not_suggested(word):
     with pytest.raises(bf.errors.ParameterError, match=r"special word. bf.explain\(\) lists the analyses, bf.exp"):
-        bf.explain("qqq")
+        bf.explain(word)
+    with pytest.raises(bf.errors.ParameterError, match=rf"figure '{word}'\. bf.explain\('figures'\)"):
+        find_figure(word)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        *((each, "billed") for each in ("billed hours", "hours billed", "billed time", "time billed")),
+        *((each, "unbilled") for each in ("unbilled hours", "hours unbilled", "unbilled time")),
+    ],
+)
+def test_time_that_is_billed_or_not_leads_to_these_words(words, name):
+    assert bf.explain(words).name == name
+
+
+@pytest.mark.parametrize(("words", "name"), [("unbilled work", "unbilled"), ("invoiced hours", "billed")])
+def test_a_special_word_in_a_phrase_is_suggested(words, name):
+    with pytest.raises(bf.errors.ParameterError, match=f"special word. Did you mean '{name}'.$"):
+        bf.explain(words)
 
 
 @pytest.mark.parametrize(
     ("word", "place"),
     [
-        ("guidelines", "bf.guidelines"),
-        ("credits", "book.credits"),
+        ("guidelines", "bf.Guidelines.read(…).check(book)."),
+        ("credits", "bf.book('2026-10').credits(…)."),
         ("mirror", "bf.mirror"),
         ("ledes", "bf.ebilling.ledes"),
     ],
 )
 def test_public_names_that_are_not_explained_are_located(word, place):
-    with pytest.raises(bf.errors.ParameterError, match=f"See {place}"):
+    with pytest.raises(bf.errors.ParameterError, match=re.escape(f" See {place}")):
         bf.explain(word)
 
 
@@ -104,10 +127,29 @@ def test_public_names_that_are_not_explained_are_located(word, place):
     [
         *((each.replace("_", " "), each) for each in ("billing_lag", "cash_forecast", "tie_out", "budget_burn")),
         ("Target hours", "target_hours"),
+        ("expected cash", "cash_forecast.cash_amount"),
+        ("Fees written off", "written_off_amount"),
     ],
 )
 def test_a_name_may_be_written_with_spaces(words, name):
     assert repr(bf.explain(words)) == repr(bf.explain(name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("written_off_amount", "credited_amount", "left_out_hours", "non_billable_hours", "uncosted_hours"),
+        *("wip.fixed_fee_hours", "realization.prebill_amount", "profitability.unbilled_amount"),
+    ],
+)
+def test_a_figure_is_not_said_to_be_left_out_of_itself(name):
+    assert name.rpartition(".")[2] in "".join(analyses()[find_figure(name).analysis.name].parts["Not counted"])
+    explained = bf.explain(name)
+    assert name.rpartition(".")[2] not in "".join([*explained.left_out, *explained.parts.get("Not counted", ())])
+
+
+def test_what_is_not_in_a_figure_is_still_said():
+    assert "`overdue`" in str(bf.explain("aging.overdue").parts["Not counted"])
 
 
 def test_a_title_of_a_figure_leads_to_its_name():

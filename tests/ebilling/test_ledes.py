@@ -323,6 +323,7 @@ def test_names_in_other_scripts_are_refused_and_umlauts_reported():
     assert file.findings[["severity", "value"]].to_numpy().tolist() == [
         ["often rejected", "Müller, Ada: written Muller, Ada"]
     ]
+    assert repr(file) == "<LEDES 1998B file: invoice 96542, 1 line, 1 finding>"
 
 
 def test_descriptions_are_converted_to_ascii_and_the_changes_listed():
@@ -418,7 +419,7 @@ def test_the_error_is_pickled_with_its_findings():
 
 def test_a_file_is_displayed_in_a_notebook():
     file = ledes(frames([{}], users={"u1": {"last_name": "<b>"}}), "96542", profile=PROFILE)
-    assert repr(file) == "<LEDES 1998B file: invoice 96542, 1 lines>"
+    assert repr(file) == "<LEDES 1998B file: invoice 96542, 1 line>"
     assert "&lt;b&gt;" in file._repr_html_()
     assert file.totals == {"96542": Decimal("350.00")}
 

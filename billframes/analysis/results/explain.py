@@ -19,7 +19,7 @@ from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import UNITS
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, name_to_write, same_name
+from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, name_to_write, same_name, titled
 from billframes.analysis.results.figure_source import HORIZON
 from billframes.errors import ParameterError
 
@@ -84,6 +84,7 @@ class FigureExplanation(Explanation):
             keys = "Any key of `by=`. By month, quarter or year, it is the balance at the end of each."
         if analysis.is_forecast:
             keys = f"Client, or none. It is what is expected within {HORIZON} weeks of the data."
+        left_out = tuple(filter(None, (_without(figure, text) for text in analysis.parts.get("Not counted", ()))))
         pairs = [pair for pair in figure.measure.ratios if {*pair} <= {*analysis.measure_names}]
         formulas = [f"`{part}` ÷ `{whole}`" for part, whole in pairs]
         texts = {
@@ -95,7 +96,8 @@ class FigureExplanation(Explanation):
                 *(f"Also in `{each}`." for each in sorted(same - {analysis.name})),
             ),
             "Other figures of this name": tuple(others),
-            **{each: analysis.parts.get(each, ()) for each in ("Not counted", "The billing system can’t tell")},
+            "Not counted": left_out,
+            "The billing system can’t tell": analysis.parts.get("The billing system can’t tell", ()),
         }
         summary = f"{found.title}. {found.meaning}"
         return cls(
@@ -104,7 +106,7 @@ class FigureExplanation(Explanation):
             summary=summary,
             example="",
             formula=analysis.formula,
-            left_out=analysis.left_out,
+            left_out=left_out,
             cannot_tell=analysis.cannot_tell,
             texts={heading: each for heading, each in texts.items() if each},
         )
@@ -117,6 +119,13 @@ class FigureExplanation(Explanation):
     @property
     def _in_full(self) -> str:
         return "bf.explain('figures')"
+
+
+def _without(figure: Figure, text: str) -> str:
+    """Leave out sentences by which something is in this very figure."""
+    names = "|".join(map(re.escape, (figure.column, figure.measure.name)))
+    own = rf"(?:: |\(|\b(?:is|are) in (?:`\w+`(?:, | and ))*)`(?:{names})`"
+    return " ".join(sentence for sentence in _split(_SENTENCE, text) if not re.search(own, sentence))
 
 
 def explain(name: str | None = None) -> Explanation | Explanations | FigureList | Glossary | Term:
@@ -164,12 +173,14 @@ def explain(name: str | None = None) -> Explanation | Explanations | FigureList 
     spoken = snake_case(name)
     if spoken in analyses():
         return analyses()[spoken]
-    for each in (name, spoken):
+    figures = titled(name)
+    for each in (name, spoken, *(figures if len(figures) == 1 else ())):
         if each in figure_names() or same_name(each):
             return FigureExplanation.of(find_figure(each))
     words = [*analyses(), *figure_names(), *(each.name for each in GLOSSARY)]
-    place = place_of(spoken)
-    hint = f" See {place}." if place else closest(name, words)
+    place, part = place_of(spoken), next(filter(None, map(term, spoken.split("_"))), None)
+    hint = f" See {place}." if place else closest(name, words, many=True)
+    hint = hint or (f" Did you mean {part.name!r}?" if part else "")
     takes = " bf.explain() lists the analyses, bf.explain('figures') the figures, and bf.explain('glossary') the words."
     raise ParameterError(f"name={name!r} is neither an analysis, nor a figure, nor a special word.{hint or takes}")
 

@@ -135,10 +135,9 @@ def find_figure(name: str) -> Figure:
         raise ParameterError(f"{text!r} is an analysis. Write the names of its figures, such as {', '.join(first)}.")
     if own:
         raise ParameterError(f"{text!r} can't stand beside other figures; call book.{own}(…).")
-    titled = [each.column for each in known.values() if each.measure.title.lower() == text.lower()]
     meant = term(text)
-    named = next((each for each in (*titled, *(meant.names if meant else ())) if each in known), "")
-    hint = f" Did you mean {named!r}?" if named else closest(text, [*short, *known])
+    named = next((each for each in (*titled(text), *(meant.names if meant else ())) if each in known), "")
+    hint = f" Did you mean {named!r}?" if named else closest(text, [*short, *known], many=True)
     raise ParameterError(f"There is no figure {text!r}.{hint} bf.explain('figures') lists all of them.")
 
 
@@ -179,6 +178,12 @@ def name_to_write(column: str) -> str:
     return (
         column if column in figure_names() else next(k for k, each in figure_names().items() if each.column == column)
     )
+
+
+def titled(title: str) -> list[str]:
+    """Return the figures with a title, each by the name to write."""
+    columns = (each.column for each in figure_names().values() if each.measure.title.lower() == title.lower())
+    return [name_to_write(each) for each in dict.fromkeys(columns)]
 
 
 def same_name(name: str) -> dict[str, Figure]:
