@@ -188,6 +188,7 @@ def test_a_wrong_frame_or_number_of_rows_is_refused(given, said):
 
 
 def test_a_table_is_not_exported_and_its_frame_is_named(october_book, tmp_path):
+    pytest.importorskip("great_tables")
     table = bf.tables.aging(october_book.aging(by="client"))
     with pytest.raises(bf.errors.ParameterError, match="a TitledTable; export takes .* pass the frame it shows"):
         bf.export(table, tmp_path / "aging.xlsx")
