@@ -11,6 +11,7 @@ the figures.
 from __future__ import annotations
 
 import datetime as dt
+import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -26,9 +27,10 @@ from tests.benchmarks._firm import Firm
 from tests.benchmarks._sheets import LIMIT, SHEETS, Sheet, computed
 from tests.benchmarks._timing import Comparison, compare, processor, report
 
-__all__ = ["LIMITS", "main", "pairs", "sheets"]
+__all__ = ["LONGEST", "main", "pairs", "sheets"]
 
-LIMITS = {"Polars": 2.0, "pandas": 1.5}
+# Milliseconds of one call. Code written by hand checks nothing, and has no labels, rates or kinds of time.
+LONGEST = 1500
 
 START, END, AS_OF = map(dt.date.fromisoformat, (_firm.START, _firm.END, _firm.AS_OF))
 CAPACITY = 8.0 * float(np.busday_count(START, END + dt.timedelta(days=1)))
@@ -84,6 +86,7 @@ def main(rounds: int = 5, entries: int = 1_000_000) -> list[Comparison]:
         for engine, firm in zip(firms, _firm.make(entries, a_matter=a_matter), strict=True):
             done += _beside_hand(engine, firm, f"{entries:,} entries, {matters}", fewer)
     done += _beside_hand("pandas", _firm.typed_by_hand(firms["pandas"]), f"{entries:,} entries, typed by hand", fewer)
+    print(f"The longest call: {max(map(_milliseconds, done)):,.0f} ms (at most {LONGEST:,})")
     return [*done, *sheets(firms | {"DuckDB": _firm.in_duckdb(firms["Polars"])}, fewer)]
 
 
@@ -91,8 +94,11 @@ def _beside_hand(engine: str, firm: Firm, what: str, rounds: int) -> list[Compar
     all_pairs = list(pairs(firm, engine))
     for pair in all_pairs:
         check_equal(*pair)
-    title = f"{engine}, {what}; the aim is at most {LIMITS[engine]} times the one by hand"
-    return report(title, (compare(*pair, rounds) for pair in all_pairs))
+    return report(f"{engine}, {what}", (compare(*pair, rounds) for pair in all_pairs))
+
+
+def _milliseconds(done: Comparison) -> float:
+    return 1000 * statistics.median(ours for ours, _ in done.seconds)
 
 
 def sheets(firms: Mapping[str, Firm], rounds: int = 3) -> list[Comparison]:
