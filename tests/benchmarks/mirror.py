@@ -108,7 +108,7 @@ def _bytes(folder: Path) -> int:
 def _alone(what: str, *arguments: str) -> Figures:
     """Measure in a new process."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.mirror", what, *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # an error is shown
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
     return figures
 
