@@ -66,6 +66,13 @@ class BookFrames:
             self._denied.add(name)
         return frame
 
+    def _denied_of(self, names: Collection[str]) -> set[str]:
+        """Return those of the frames that the credential may not read; details are loaded, because it shows then."""
+        for name in DETAILS:
+            if name in names and name not in self._frames:
+                getattr(self, name)
+        return self._denied.intersection(names)
+
     def _forget(self) -> None:
         """Drop what was made from the frames, because one of them was replaced."""
         self._data = Data.of_book()

@@ -127,9 +127,7 @@ def _call(analysis: Analysis, book: Any, given: Mapping[str, Any], run: Callable
             arguments[name] = argument.value(book, Period(first, last))
     if "settings" in takes:
         arguments["settings"] = book.settings
-    for name in needed:
-        getattr(book, name)  # whether it may be read is known once it was requested
-    denied = book._denied & set(needed)
+    denied = book._denied_of(needed)
     required = [name for name in denied if takes[name].default is not None]
     needed = [name for name in needed if name not in denied or name in required]
     with without_denied(denied, analysis.name, required):

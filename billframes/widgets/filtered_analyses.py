@@ -65,7 +65,7 @@ class _SubstituteBook:
     ) -> None:
         self._filtered, self._span, self._frames, self._kind = filtered, span, frames, kind
         self.settings = settings
-        self._denied: set[str] = filtered.book._denied
+        self._denied_of = filtered.book._denied_of
         # It answers for the days, too.
         self._days = self
 

@@ -35,8 +35,14 @@ class Comparison:
     def ratio(self) -> float:
         return statistics.median(self.ratios)
 
-    def __str__(self) -> str:
+    @property
+    def milliseconds(self) -> tuple[float, float]:
+        """The median times of both ways."""
         ours, other = (1000 * statistics.median(each) for each in zip(*self.seconds, strict=True))
+        return ours, other
+
+    def __str__(self) -> str:
+        ours, other = self.milliseconds
         low, high = self.ratios[0], self.ratios[-1]
         return f"{self.name:<44} {ours:8.0f} ms {other:8.0f} ms  {self.ratio:5.2f}  ({low:.2f} to {high:.2f})"
 

@@ -11,7 +11,6 @@ the figures.
 from __future__ import annotations
 
 import datetime as dt
-import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -86,7 +85,7 @@ def main(rounds: int = 5, entries: int = 1_000_000) -> list[Comparison]:
         for engine, firm in zip(firms, _firm.make(entries, a_matter=a_matter), strict=True):
             done += _beside_hand(engine, firm, f"{entries:,} entries, {matters}", fewer)
     done += _beside_hand("pandas", _firm.typed_by_hand(firms["pandas"]), f"{entries:,} entries, typed by hand", fewer)
-    print(f"The longest call: {max(map(_milliseconds, done)):,.0f} ms (at most {LONGEST:,})")
+    print(f"The longest call: {max(each.milliseconds[0] for each in done):,.0f} ms (at most {LONGEST:,})")
     return [*done, *sheets(firms | {"DuckDB": _firm.in_duckdb(firms["Polars"])}, fewer)]
 
 
@@ -95,10 +94,6 @@ def _beside_hand(engine: str, firm: Firm, what: str, rounds: int) -> list[Compar
     for pair in all_pairs:
         check_equal(*pair)
     return report(f"{engine}, {what}", (compare(*pair, rounds) for pair in all_pairs))
-
-
-def _milliseconds(done: Comparison) -> float:
-    return 1000 * statistics.median(ours for ours, _ in done.seconds)
 
 
 def sheets(firms: Mapping[str, Firm], rounds: int = 3) -> list[Comparison]:

@@ -250,7 +250,7 @@ def _positions(ids: pa.ChunkedArray, among: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _taken(value: _Later, size: _Later, at: _Later) -> pa.ChunkedArray:
-    return _as_column(_as_column(value.get(), size).combine_chunks().take(at.get()), size)
+    return _as_column(value.get(), size).combine_chunks().take(at.get())
 
 
 def _stacked(parts: Sequence[ArrowRows], name: str) -> pa.ChunkedArray:
